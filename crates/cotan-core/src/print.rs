@@ -1,0 +1,1 @@
+//! The core as text, for `cotan show --stage core`.
