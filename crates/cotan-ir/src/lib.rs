@@ -1,1 +1,53 @@
-//! (being written)
+//! The intermediate representation: typed, monomorphic, structured, in A-normal form.
+//!
+//! In: nothing (data only). Out: [`Program`], written by `cotan-lower`, rewritten by `cotan-opt` and
+//! `cotan-ad`, run by `cotan-interp`. Newly true: no type variables, no mutation, no patterns; function
+//! values are closures over a known code with named captures.
+//!
+//! `Program<AdOp>` may hold the operators of differentiation; `Program<Never>` cannot, by type.
+
+mod builder;
+mod func;
+mod infer;
+mod op;
+mod operator;
+mod program;
+mod signature;
+mod types;
+mod visit;
+
+pub use builder::FuncBuilder;
+pub use func::{Block, Capture, Func, Rules, Stmt, VarInfo};
+pub use infer::{
+    array_type, atom_type, closure_type, derivative_signature, lit_type, part_type, result_types,
+    sub_type,
+};
+pub use op::{AdOp, Atom, Deriv, Effect, Lit, Never, Op, ReduceOp, Step, Sub};
+pub use operator::Operator;
+pub use program::{AdtDef, AdtKind, Derive, Program, VariantDef};
+pub use signature::{Leaf, differentiable, leaves, tangent_type};
+pub use types::{Type, TypeTable};
+pub use visit::size;
+
+use cotan_source::define_index;
+
+define_index!(
+    /// A value of a function, defined once.
+    Var,
+    "%"
+);
+define_index!(
+    /// An interned type.
+    TypeId,
+    "t"
+);
+define_index!(
+    /// A function.
+    FnId,
+    "f"
+);
+define_index!(
+    /// A nominal type: a structure or enum at given type arguments, or a residual.
+    AdtId,
+    "a"
+);

@@ -1,0 +1,81 @@
+//! Functions, blocks and statements.
+
+use crate::{Atom, FnId, Never, Op, TypeId, Var};
+use cotan_source::{IndexVec, Span};
+
+/// A function. Names of variables are unique in it; nested blocks see the variables of the outer ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Func<A = Never> {
+    /// A readable name, not unique.
+    pub name: String,
+    /// Parameters. The code of a closure has two: the closure itself and the argument.
+    pub params: Vec<Var>,
+    /// Result types.
+    pub results: Vec<TypeId>,
+    /// The code.
+    pub body: Block<A>,
+    /// All variables.
+    pub vars: IndexVec<Var, VarInfo>,
+    /// For the code of a closure: the captured variables.
+    pub captures: Option<Vec<Capture>>,
+    /// Derivatives given by the program.
+    pub rules: Rules,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A captured variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    /// Name in the source.
+    pub name: String,
+    /// Type.
+    pub ty: TypeId,
+}
+
+/// Derivatives given by the program instead of made, with the signatures of [`Derive`](crate::Derive).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// `Fwd` and `Bwd`.
+    pub vjp: Option<(FnId, FnId)>,
+    /// `Jvp`.
+    pub jvp: Option<FnId>,
+}
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VarInfo {
+    /// Type.
+    pub ty: TypeId,
+    /// The user's name, if there is one.
+    pub name: Option<String>,
+}
+
+/// Statements and results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block<A = Never> {
+    /// Statements in order.
+    pub stmts: Vec<Stmt<A>>,
+    /// Results.
+    pub results: Vec<Atom>,
+}
+
+impl<A> Default for Block<A> {
+    fn default() -> Self {
+        Block {
+            stmts: Vec::new(),
+            results: Vec::new(),
+        }
+    }
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt<A = Never> {
+    /// The variables that it defines, one per result.
+    pub vars: Vec<Var>,
+    /// The operation.
+    pub op: Op<A>,
+    /// The user's line, also through differentiation.
+    pub span: Span,
+}
