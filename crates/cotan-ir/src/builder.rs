@@ -83,41 +83,21 @@ impl<'p, A: Operator> FuncBuilder<'p, A> {
 
     /// Adds a statement whose results have these types.
     pub fn emit(&mut self, op: Op<A>, types: &[TypeId]) -> Vec<Var> {
-        let vars: Vec<Var> = types
-            .iter()
-            .map(|ty| {
-                self.vars.push(VarInfo {
-                    ty: *ty,
-                    name: None,
-                })
-            })
-            .collect();
-        self.push(Stmt {
-            vars: vars.clone(),
-            op,
-            span: self.span,
-        });
+        let vars: Vec<Var> = types.iter().map(|ty| self.vars.push(VarInfo { ty: *ty, name: None })).collect();
+        self.push(Stmt { vars: vars.clone(), op, span: self.span });
         vars
     }
 
     /// Adds a statement with one result.
     pub fn emit1(&mut self, op: Op<A>, ty: TypeId) -> Var {
         let var = self.vars.push(VarInfo { ty, name: None });
-        self.push(Stmt {
-            vars: vec![var],
-            op,
-            span: self.span,
-        });
+        self.push(Stmt { vars: vec![var], op, span: self.span });
         var
     }
 
     /// Adds a statement without results.
     pub fn emit0(&mut self, op: Op<A>) {
-        self.push(Stmt {
-            vars: Vec::new(),
-            op,
-            span: self.span,
-        });
+        self.push(Stmt { vars: Vec::new(), op, span: self.span });
     }
 
     /// Adds a statement whose result types follow from the operation (see [`result_types`]).
@@ -150,10 +130,7 @@ impl<'p, A: Operator> FuncBuilder<'p, A> {
     /// Closes the innermost block.
     pub fn end_block(&mut self, results: Vec<Atom>) -> Block<A> {
         assert!(self.open.len() > 1, "end_block without begin_block");
-        Block {
-            stmts: self.open.pop().expect("a block is open"),
-            results,
-        }
+        Block { stmts: self.open.pop().expect("a block is open"), results }
     }
 
     /// A nested block made by `body`, which returns the results.
@@ -166,18 +143,12 @@ impl<'p, A: Operator> FuncBuilder<'p, A> {
     /// The function, to be put into the program.
     pub fn finish(mut self, results: Vec<Atom>, span: Span) -> Func<A> {
         assert!(self.open.len() == 1, "a nested block is open");
-        let types = results
-            .iter()
-            .map(|a| atom_type(self.program, &self.vars, a))
-            .collect();
+        let types = results.iter().map(|a| atom_type(self.program, &self.vars, a)).collect();
         Func {
             name: self.name,
             params: self.params,
             results: types,
-            body: Block {
-                stmts: self.open.pop().expect("a block is open"),
-                results,
-            },
+            body: Block { stmts: self.open.pop().expect("a block is open"), results },
             vars: self.vars,
             captures: self.captures,
             rules: Rules::default(),

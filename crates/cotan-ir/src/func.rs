@@ -62,10 +62,7 @@ pub struct Block<A = Never> {
 
 impl<A> Default for Block<A> {
     fn default() -> Self {
-        Block {
-            stmts: Vec::new(),
-            results: Vec::new(),
-        }
+        Block { stmts: Vec::new(), results: Vec::new() }
     }
 }
 

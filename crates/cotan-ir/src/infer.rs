@@ -4,8 +4,8 @@
 //! wrong with its operands. Nested blocks count by the types of their results only; the validator looks inside.
 
 use crate::{
-    AdOp, AdtId, Atom, Block, Deriv, Effect, FnId, Lit, Op, Operator, Program, Step, Sub, Type,
-    TypeId, Var, VarInfo, leaves, tangent_type,
+    AdOp, AdtId, Atom, Block, Deriv, Effect, FnId, Lit, Op, Operator, Program, Step, Sub, Type, TypeId, Var, VarInfo,
+    leaves, tangent_type,
 };
 use cotan_source::IndexVec;
 
@@ -22,11 +22,7 @@ pub fn lit_type<A>(program: &mut Program<A>, lit: &Lit) -> TypeId {
 }
 
 /// The type of an operand.
-pub fn atom_type<A>(
-    program: &mut Program<A>,
-    vars: &IndexVec<Var, VarInfo>,
-    atom: &Atom,
-) -> TypeId {
+pub fn atom_type<A>(program: &mut Program<A>, vars: &IndexVec<Var, VarInfo>, atom: &Atom) -> TypeId {
     match atom {
         Atom::Var(v) => vars[*v].ty,
         Atom::Lit(lit) => lit_type(program, lit),
@@ -45,11 +41,7 @@ pub fn part_type<A>(program: &mut Program<A>, ty: TypeId, step: &Step) -> Result
             Type::Tuple(parts) if (*i as usize) < parts.len() => Ok(parts[*i as usize]),
             _ => Err(format!("no component {i}")),
         },
-        Step::Field {
-            adt,
-            variant,
-            index,
-        } => {
+        Step::Field { adt, variant, index } => {
             if *program.ty(ty) != Type::Adt(*adt) {
                 return Err(format!("a part of {adt} in another type"));
             }
@@ -74,36 +66,21 @@ pub fn part_type<A>(program: &mut Program<A>, ty: TypeId, step: &Step) -> Result
 pub fn sub_type<A>(program: &mut Program<A>, ty: TypeId, subs: &[Sub]) -> Result<TypeId, String> {
     let at = subs.iter().filter(|s| matches!(s, Sub::At(_))).count();
     match *program.ty(ty) {
-        Type::Array { rank, elem } if subs.len() <= rank as usize => {
-            Ok(array_type(program, rank - at as u32, elem))
-        }
-        _ => Err(format!(
-            "{} subscripts on a value of another rank",
-            subs.len()
-        )),
+        Type::Array { rank, elem } if subs.len() <= rank as usize => Ok(array_type(program, rank - at as u32, elem)),
+        _ => Err(format!("{} subscripts on a value of another rank", subs.len())),
     }
 }
 
 /// An array type; rank 0 is the element itself.
 pub fn array_type<A>(program: &mut Program<A>, rank: u32, elem: TypeId) -> TypeId {
-    if rank == 0 {
-        elem
-    } else {
-        program.intern(Type::Array { rank, elem })
-    }
+    if rank == 0 { elem } else { program.intern(Type::Array { rank, elem }) }
 }
 
 /// The function type of closures over `code`.
 pub fn closure_type<A>(program: &Program<A>, code: FnId) -> Result<Type, String> {
-    let func = program
-        .fns
-        .get(code)
-        .ok_or_else(|| format!("no function {code}"))?;
+    let func = program.fns.get(code).ok_or_else(|| format!("no function {code}"))?;
     match (&func.captures, &func.params[..], &func.results[..]) {
-        (Some(_), [_, arg], [result]) => Ok(Type::Fn {
-            arg: func.vars[*arg].ty,
-            result: *result,
-        }),
+        (Some(_), [_, arg], [result]) => Ok(Type::Fn { arg: func.vars[*arg].ty, result: *result }),
         _ => Err(format!("{code} is not the code of a closure")),
     }
 }
@@ -116,29 +93,20 @@ fn capture_type<A>(program: &Program<A>, code: FnId, index: u32) -> Result<TypeI
     }
 }
 
-fn field_type<A>(
-    program: &Program<A>,
-    adt: AdtId,
-    variant: u32,
-    index: u32,
-) -> Result<TypeId, String> {
-    let variant_def = program
-        .adts
-        .get(adt)
-        .and_then(|d| d.variants.get(variant as usize));
+fn field_type<A>(program: &Program<A>, adt: AdtId, variant: u32, index: u32) -> Result<TypeId, String> {
+    let variant_def = program.adts.get(adt).and_then(|d| d.variants.get(variant as usize));
     match variant_def.and_then(|v| v.fields.get(index as usize)) {
         Some((_, ty)) => Ok(*ty),
         None => Err(format!("{adt} has no field {variant}.{index}")),
     }
 }
 
+/// Parameter and result types.
+type Signature = (Vec<TypeId>, Vec<TypeId>);
+
 /// Parameter and result types of a derivative `path` of a function of type `A -> B` whose code is unknown: its
 /// first parameter is the function value. `None` where the path starts with `Bwd`: what the residual belongs to is unknown.
-fn dispatch_signature<A>(
-    program: &mut Program<A>,
-    on: TypeId,
-    path: &[Deriv],
-) -> Result<Option<(Vec<TypeId>, Vec<TypeId>)>, String> {
+fn dispatch_signature<A>(program: &mut Program<A>, on: TypeId, path: &[Deriv]) -> Result<Option<Signature>, String> {
     if path.first() == Some(&Deriv::Bwd) {
         return match program.ty(on) {
             Type::Residual => Ok(None),
@@ -163,7 +131,7 @@ pub fn derivative_signature<A>(
     params: &[TypeId],
     results: &[TypeId],
     which: Deriv,
-) -> (Vec<TypeId>, Vec<TypeId>) {
+) -> Signature {
     let differentiable = |program: &Program<A>, ty: &TypeId| crate::differentiable(program, *ty);
     match which {
         Deriv::Jvp => {
@@ -274,11 +242,7 @@ impl<A: Operator> Infer<'_, A> {
 
     fn want(&mut self, atom: &Atom, ty: Type) -> Result<(), String> {
         let found = self.get(atom);
-        if found == ty {
-            Ok(())
-        } else {
-            Err(format!("operand {atom:?} has type {found:?}, not {ty:?}"))
-        }
+        if found == ty { Ok(()) } else { Err(format!("operand {atom:?} has type {found:?}, not {ty:?}")) }
     }
 
     fn want_id(&mut self, atom: &Atom, ty: TypeId) -> Result<(), String> {
@@ -293,10 +257,7 @@ impl<A: Operator> Infer<'_, A> {
         if atoms.len() != types.len() {
             return Err(format!("{} {what}, not {}", atoms.len(), types.len()));
         }
-        atoms
-            .iter()
-            .zip(types)
-            .try_for_each(|(a, t)| self.want_id(a, *t))
+        atoms.iter().zip(types).try_for_each(|(a, t)| self.want_id(a, *t))
     }
 
     fn same(&mut self, a: &Atom, b: &Atom) -> Result<TypeId, String> {
@@ -331,20 +292,11 @@ impl<A: Operator> Infer<'_, A> {
         Ok(first)
     }
 
-    fn state(
-        &mut self,
-        state: &[Var],
-        init: &[Atom],
-        body: &Block<A>,
-    ) -> Result<Vec<TypeId>, String> {
+    fn state(&mut self, state: &[Var], init: &[Atom], body: &Block<A>) -> Result<Vec<TypeId>, String> {
         let types: Vec<TypeId> = state.iter().map(|v| self.vars[*v].ty).collect();
         self.want_all(init, &types, "initial states")?;
         let Some(next) = body.results.get(..types.len()) else {
-            return Err(format!(
-                "{} results of a loop body with {} states",
-                body.results.len(),
-                types.len()
-            ));
+            return Err(format!("{} results of a loop body with {} states", body.results.len(), types.len()));
         };
         self.want_all(next, &types, "next states")?;
         let collected = self.block(body);
@@ -404,20 +356,12 @@ impl<A: Operator> Infer<'_, A> {
                     other => Err(format!("no component {i} in {other:?}")),
                 }
             }
-            Op::Adt {
-                adt,
-                variant,
-                fields,
-            } => {
+            Op::Adt { adt, variant, fields } => {
                 let types = self.fields(*adt, *variant)?;
                 self.want_all(fields, &types, "fields")?;
                 self.one(Type::Adt(*adt))
             }
-            Op::Field {
-                base,
-                variant,
-                index,
-            } => match self.get(base) {
+            Op::Field { base, variant, index } => match self.get(base) {
                 Type::Adt(adt) => found(field_type(self.program, adt, *variant, *index)?),
                 ty => Err(format!("field of {ty:?}")),
             },
@@ -451,11 +395,7 @@ impl<A: Operator> Infer<'_, A> {
             }
             Op::Attach { f, .. } => found(self.ty(f)),
 
-            Op::If {
-                cond,
-                then,
-                otherwise,
-            } => {
+            Op::If { cond, then, otherwise } => {
                 self.want(cond, Type::Bool)?;
                 Ok(Some(self.same_blocks(&[then, otherwise])?))
             }
@@ -469,32 +409,17 @@ impl<A: Operator> Infer<'_, A> {
                 }
                 Ok(Some(self.same_blocks(&blocks)?))
             }
-            Op::For {
-                count,
-                index,
-                state,
-                init,
-                body,
-            } => {
+            Op::For { count, index, state, init, body } => {
                 self.want(count, Type::I64)?;
                 self.want(&Atom::Var(*index), Type::I64)?;
                 Ok(Some(self.state(state, init, body)?))
             }
-            Op::While {
-                state,
-                init,
-                cond,
-                body,
-            } => {
+            Op::While { state, init, cond, body } => {
                 let bool_type = self.program.intern(Type::Bool);
                 self.want_all(&cond.results, &[bool_type], "results of a condition")?;
                 Ok(Some(self.state(state, init, body)?))
             }
-            Op::Build {
-                extents,
-                indices,
-                body,
-            } => {
+            Op::Build { extents, indices, body } => {
                 self.all_int(extents)?;
                 let int = self.int();
                 let indices: Vec<Atom> = indices.iter().map(|v| Atom::Var(*v)).collect();
@@ -504,12 +429,7 @@ impl<A: Operator> Infer<'_, A> {
                 }
                 let elems = self.block(body);
                 let rank = extents.len() as u32;
-                Ok(Some(
-                    elems
-                        .iter()
-                        .map(|t| array_type(self.program, rank, *t))
-                        .collect(),
-                ))
+                Ok(Some(elems.iter().map(|t| array_type(self.program, rank, *t)).collect()))
             }
 
             Op::Array(items) => {
@@ -526,10 +446,7 @@ impl<A: Operator> Infer<'_, A> {
                 if extents.is_empty() || matches!(self.program.ty(elem), Type::Array { .. }) {
                     return Err("fill without extents or with arrays".into());
                 }
-                self.one(Type::Array {
-                    rank: extents.len() as u32,
-                    elem,
-                })
+                self.one(Type::Array { rank: extents.len() as u32, elem })
             }
             Op::Index { array, at } => {
                 self.all_int(at)?;
@@ -580,11 +497,7 @@ impl<A: Operator> Infer<'_, A> {
                 self.want(positions, Type::Array { rank: 1, elem })?;
                 found(self.ty(array))
             }
-            Op::ScatterAdd {
-                base,
-                positions,
-                values,
-            } => {
+            Op::ScatterAdd { base, positions, values } => {
                 self.array(base)?;
                 let elem = self.int();
                 self.want(positions, Type::Array { rank: 1, elem })?;
@@ -602,9 +515,7 @@ impl<A: Operator> Infer<'_, A> {
                 let (ra, ea) = self.array(a)?;
                 let (rb, eb) = self.array(b)?;
                 match (ra, rb) {
-                    (2, 2) | (2, 1) | (1, 2) if ea == eb => {
-                        found(array_type(self.program, ra + rb - 2, ea))
-                    }
+                    (2, 2) | (2, 1) | (1, 2) if ea == eb => found(array_type(self.program, ra + rb - 2, ea)),
                     _ => Err(format!("matrix product of ranks {ra} and {rb}")),
                 }
             }
@@ -632,9 +543,7 @@ impl<A: Operator> Infer<'_, A> {
                         let elem = tangent_type(self.program, elem);
                         self.one(Type::Array { rank, elem })
                     }
-                    _ => Err(
-                        "spread of the tangent of something else than an array of this rank".into(),
-                    ),
+                    _ => Err("spread of the tangent of something else than an array of this rank".into()),
                 }
             }
             Op::TanPart { tan, step } => {
@@ -645,15 +554,9 @@ impl<A: Operator> Infer<'_, A> {
                 }
                 found(part_type(self.program, ty, step)?)
             }
-            Op::TanAdt {
-                adt,
-                variant,
-                fields,
-            } => {
+            Op::TanAdt { adt, variant, fields } => {
                 let mut types = self.fields(*adt, *variant)?;
-                types
-                    .iter_mut()
-                    .for_each(|t| *t = tangent_type(self.program, *t));
+                types.iter_mut().for_each(|t| *t = tangent_type(self.program, *t));
                 self.want_all(fields, &types, "fields")?;
                 let ty = self.program.intern(Type::Adt(*adt));
                 self.one(Type::Tan(ty))
@@ -661,19 +564,12 @@ impl<A: Operator> Infer<'_, A> {
             Op::TanClosure { code, captures } => {
                 let ty = closure_type(self.program, *code)?;
                 let mut types = self.captures(*code);
-                types
-                    .iter_mut()
-                    .for_each(|t| *t = tangent_type(self.program, *t));
+                types.iter_mut().for_each(|t| *t = tangent_type(self.program, *t));
                 self.want_all(captures, &types, "captures")?;
                 let ty = self.program.intern(ty);
                 self.one(Type::Tan(ty))
             }
-            Op::TanUpdate {
-                tan,
-                subs,
-                extents,
-                value,
-            } => {
+            Op::TanUpdate { tan, subs, extents, value } => {
                 self.subs_int(subs)?;
                 self.all_int(extents)?;
                 let ty = self.ty(tan);
@@ -727,9 +623,7 @@ impl<A: Operator> Infer<'_, A> {
                 self.want(message, Type::Str)?;
                 Ok(None)
             }
-            Op::CheckSize {
-                actual, expected, ..
-            } => {
+            Op::CheckSize { actual, expected, .. } => {
                 self.want(actual, Type::I64)?;
                 self.want(expected, Type::I64)?;
                 Ok(Some(Vec::new()))
@@ -739,32 +633,24 @@ impl<A: Operator> Infer<'_, A> {
                     Effect::Progress => vec![Type::Str, Type::I64, Type::I64],
                     Effect::WriteText => vec![Type::Str, Type::Str],
                 };
-                let types: Vec<TypeId> =
-                    types.into_iter().map(|t| self.program.intern(t)).collect();
+                let types: Vec<TypeId> = types.into_iter().map(|t| self.program.intern(t)).collect();
                 self.want_all(args, &types, "operands")?;
                 Ok(Some(Vec::new()))
             }
             Op::Ad(op) => match op.ad() {
-                AdOp::Jvp { f, x, .. } | AdOp::Vjp { f, x } | AdOp::Pullback { f, x } => {
-                    match self.get(f) {
-                        Type::Fn { arg, .. } => {
-                            self.want_id(x, arg)?;
-                            Ok(None)
-                        }
-                        ty => Err(format!("derivative of {ty:?}")),
+                AdOp::Jvp { f, x, .. } | AdOp::Vjp { f, x } | AdOp::Pullback { f, x } => match self.get(f) {
+                    Type::Fn { arg, .. } => {
+                        self.want_id(x, arg)?;
+                        Ok(None)
                     }
-                }
+                    ty => Err(format!("derivative of {ty:?}")),
+                },
             },
         }
     }
 
     fn fields(&mut self, adt: AdtId, variant: u32) -> Result<Vec<TypeId>, String> {
-        match self
-            .program
-            .adts
-            .get(adt)
-            .and_then(|d| d.variants.get(variant as usize))
-        {
+        match self.program.adts.get(adt).and_then(|d| d.variants.get(variant as usize)) {
             Some(v) => Ok(v.fields.iter().map(|(_, t)| *t).collect()),
             None => Err(format!("{adt} has no variant {variant}")),
         }
@@ -772,17 +658,13 @@ impl<A: Operator> Infer<'_, A> {
 
     fn captures(&self, code: FnId) -> Vec<TypeId> {
         let captures = self.program.fns.get(code).and_then(|f| f.captures.as_ref());
-        captures
-            .map(|c| c.iter().map(|c| c.ty).collect())
-            .unwrap_or_default()
+        captures.map(|c| c.iter().map(|c| c.ty).collect()).unwrap_or_default()
     }
 
     fn accumulated(&mut self, acc: &Atom) -> Result<TypeId, String> {
         match self.get(acc) {
             Type::Acc(of) => Ok(of),
-            ty => Err(format!(
-                "operand {acc:?} has type {ty:?}, not an accumulator"
-            )),
+            ty => Err(format!("operand {acc:?} has type {ty:?}, not an accumulator")),
         }
     }
 }

@@ -19,8 +19,7 @@ mod visit;
 pub use builder::FuncBuilder;
 pub use func::{Block, Capture, Func, Rules, Stmt, VarInfo};
 pub use infer::{
-    array_type, atom_type, closure_type, derivative_signature, lit_type, part_type, result_types,
-    sub_type,
+    array_type, atom_type, closure_type, derivative_signature, lit_type, part_type, result_types, sub_type,
 };
 pub use op::{AdOp, Atom, Deriv, Effect, Lit, Never, Op, ReduceOp, Step, Sub};
 pub use operator::Operator;

@@ -89,10 +89,5 @@ pub enum AdtKind {
 ///   -> (one float per float leaf of the parameters, in order)`.
 pub trait Derive {
     /// The function that is the derivative `which` of `function`, made now if it was not before.
-    fn derive(
-        &self,
-        program: &mut Program<Never>,
-        function: FnId,
-        which: Deriv,
-    ) -> Result<FnId, Box<Diagnostic>>;
+    fn derive(&self, program: &mut Program<Never>, function: FnId, which: Deriv) -> Result<FnId, Box<Diagnostic>>;
 }

@@ -24,19 +24,11 @@ pub fn leaves<A>(program: &Program<A>, ty: TypeId) -> Vec<Leaf> {
                     path.pop();
                 }
             }
-            Type::F64 | Type::F32 => out.push(Leaf {
-                path: path.clone(),
-                ty,
-                is_float: true,
-            }),
+            Type::F64 | Type::F32 => out.push(Leaf { path: path.clone(), ty, is_float: true }),
             Type::I64 | Type::Bool | Type::Str | Type::Acc(_) => {}
             Type::Array { .. } | Type::Adt(_) | Type::Fn { .. } | Type::Tan(_) | Type::Residual => {
                 if differentiable(program, ty) {
-                    out.push(Leaf {
-                        path: path.clone(),
-                        ty,
-                        is_float: false,
-                    });
+                    out.push(Leaf { path: path.clone(), ty, is_float: false });
                 }
             }
         }
@@ -64,11 +56,7 @@ pub fn differentiable<A>(program: &Program<A>, ty: TypeId) -> bool {
                     return false;
                 }
                 seen.push(*id);
-                program.adts[*id]
-                    .variants
-                    .iter()
-                    .flat_map(|v| &v.fields)
-                    .any(|(_, t)| go(program, *t, seen))
+                program.adts[*id].variants.iter().flat_map(|v| &v.fields).any(|(_, t)| go(program, *t, seen))
             }
         }
     }
@@ -80,9 +68,7 @@ pub fn differentiable<A>(program: &Program<A>, ty: TypeId) -> bool {
 pub fn tangent_type<A>(program: &mut Program<A>, ty: TypeId) -> TypeId {
     match program.ty(ty).clone() {
         Type::F64 | Type::F32 | Type::Tan(_) => ty,
-        Type::I64 | Type::Bool | Type::Str | Type::Acc(_) => {
-            program.intern(Type::Tuple(Vec::new()))
-        }
+        Type::I64 | Type::Bool | Type::Str | Type::Acc(_) => program.intern(Type::Tuple(Vec::new())),
         Type::Tuple(parts) => {
             let parts = parts.iter().map(|p| tangent_type(program, *p)).collect();
             program.intern(Type::Tuple(parts))

@@ -56,10 +56,7 @@ impl TypeTable {
     pub fn intern(&mut self, ty: Type) -> TypeId {
         let ty = match ty {
             Type::Array { rank, elem } => match *self.get(elem) {
-                Type::Array { rank: inner, elem } => Type::Array {
-                    rank: rank + inner,
-                    elem,
-                },
+                Type::Array { rank: inner, elem } => Type::Array { rank: rank + inner, elem },
                 _ => Type::Array { rank, elem },
             },
             ty => ty,

@@ -34,15 +34,11 @@ macro_rules! walk_atoms {
             | Op::Map(_, items)
             | Op::Tuple(items)
             | Op::Adt { fields: items, .. }
-            | Op::Closure {
-                captures: items, ..
-            }
+            | Op::Closure { captures: items, .. }
             | Op::Call { args: items, .. }
             | Op::Array(items)
             | Op::TanAdt { fields: items, .. }
-            | Op::TanClosure {
-                captures: items, ..
-            }
+            | Op::TanClosure { captures: items, .. }
             | Op::Effect(_, items)
             | Op::While { init: items, .. }
             | Op::Build { extents: items, .. } => {
@@ -50,24 +46,10 @@ macro_rules! walk_atoms {
                     $f(a);
                 }
             }
-            Op::Dispatch {
-                on: first,
-                args: rest,
-                ..
-            }
-            | Op::For {
-                count: first,
-                init: rest,
-                ..
-            }
-            | Op::Index {
-                array: first,
-                at: rest,
-            }
-            | Op::Spread {
-                tan: first,
-                extents: rest,
-            } => {
+            Op::Dispatch { on: first, args: rest, .. }
+            | Op::For { count: first, init: rest, .. }
+            | Op::Index { array: first, at: rest }
+            | Op::Spread { tan: first, extents: rest } => {
                 $f(first);
                 for a in rest {
                     $f(a);
@@ -80,10 +62,7 @@ macro_rules! walk_atoms {
                 $f(value);
             }
             Op::Attach { f: a, rule: b, .. }
-            | Op::Gather {
-                array: a,
-                positions: b,
-            }
+            | Op::Gather { array: a, positions: b }
             | Op::Concat(a, b)
             | Op::MatMul(a, b)
             | Op::SpaceAdd(a, b)
@@ -94,26 +73,13 @@ macro_rules! walk_atoms {
             | Op::AccAdd { acc: a, value: b }
             | Op::Equal(a, b)
             | Op::StrConcat(a, b)
-            | Op::Probe {
-                label: a, value: b, ..
-            }
-            | Op::Assert {
-                cond: a,
-                message: b,
-            }
-            | Op::CheckSize {
-                actual: a,
-                expected: b,
-                ..
-            } => {
+            | Op::Probe { label: a, value: b, .. }
+            | Op::Assert { cond: a, message: b }
+            | Op::CheckSize { actual: a, expected: b, .. } => {
                 $f(a);
                 $f(b);
             }
-            Op::ScatterAdd {
-                base,
-                positions,
-                values,
-            } => {
+            Op::ScatterAdd { base, positions, values } => {
                 $f(base);
                 $f(positions);
                 $f(values);
@@ -127,12 +93,7 @@ macro_rules! walk_atoms {
                 walk_subs!(subs, $f);
                 $f(value);
             }
-            Op::TanUpdate {
-                tan,
-                subs,
-                extents,
-                value,
-            } => {
+            Op::TanUpdate { tan, subs, extents, value } => {
                 $f(tan);
                 walk_subs!(subs, $f);
                 for a in extents {
@@ -186,9 +147,7 @@ macro_rules! walk_subs {
 macro_rules! walk_blocks {
     ($op:expr, $f:ident) => {
         match $op {
-            Op::If {
-                then, otherwise, ..
-            } => {
+            Op::If { then, otherwise, .. } => {
                 $f(then);
                 $f(otherwise);
             }
@@ -409,11 +368,7 @@ impl<A: Operator> Block<A> {
 
     /// A copy in which every variable defined inside is new: `fresh` makes the new one for an old one. `map` holds
     /// what outer variables become (those not in it stay) and, afterwards, also what the inner ones became.
-    pub fn fresh_copy(
-        &self,
-        map: &mut FxHashMap<Var, Atom>,
-        fresh: &mut impl FnMut(Var) -> Var,
-    ) -> Block<A> {
+    pub fn fresh_copy(&self, map: &mut FxHashMap<Var, Atom>, fresh: &mut impl FnMut(Var) -> Var) -> Block<A> {
         let mut copy = self.clone();
         copy.refresh(map, fresh);
         copy
