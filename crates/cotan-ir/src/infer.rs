@@ -3,6 +3,7 @@
 //! In: an operation and the types of the variables. Out: the types of its results where they follow, or what is
 //! wrong with its operands. Nested blocks count by the types of their results only; the validator looks inside.
 
+use crate::print::print_type;
 use crate::{
     AdOp, AdtId, Atom, Block, Deriv, Effect, FnId, Lit, Op, Operator, Program, Step, Sub, Type, TypeId, Var, VarInfo,
     leaves, tangent_type,
@@ -209,6 +210,11 @@ impl<A: Operator> Infer<'_, A> {
         self.program.ty(ty).clone()
     }
 
+    fn show(&mut self, ty: &Type) -> String {
+        let ty = self.program.intern(ty.clone());
+        print_type(self.program, ty)
+    }
+
     fn int(&mut self) -> TypeId {
         self.program.intern(Type::I64)
     }
@@ -242,7 +248,11 @@ impl<A: Operator> Infer<'_, A> {
 
     fn want(&mut self, atom: &Atom, ty: Type) -> Result<(), String> {
         let found = self.get(atom);
-        if found == ty { Ok(()) } else { Err(format!("operand {atom:?} has type {found:?}, not {ty:?}")) }
+        if found == ty {
+            return Ok(());
+        }
+        let (found, ty) = (self.show(&found), self.show(&ty));
+        Err(format!("operand {atom:?} has type {found}, not {ty}"))
     }
 
     fn want_id(&mut self, atom: &Atom, ty: TypeId) -> Result<(), String> {
@@ -269,7 +279,7 @@ impl<A: Operator> Infer<'_, A> {
     fn array(&mut self, atom: &Atom) -> Result<(u32, TypeId), String> {
         match self.get(atom) {
             Type::Array { rank, elem } => Ok((rank, elem)),
-            ty => Err(format!("operand {atom:?} has type {ty:?}, not an array")),
+            ty => Err(format!("operand {atom:?} has type {}, not an array", self.show(&ty))),
         }
     }
 
@@ -353,7 +363,7 @@ impl<A: Operator> Infer<'_, A> {
                 let ty = self.ty(a);
                 match self.program.ty(ty) {
                     Type::Tuple(parts) if (*i as usize) < parts.len() => found(parts[*i as usize]),
-                    other => Err(format!("no component {i} in {other:?}")),
+                    _ => Err(format!("no component {i} in {}", print_type(self.program, ty))),
                 }
             }
             Op::Adt { adt, variant, fields } => {
@@ -363,7 +373,7 @@ impl<A: Operator> Infer<'_, A> {
             }
             Op::Field { base, variant, index } => match self.get(base) {
                 Type::Adt(adt) => found(field_type(self.program, adt, *variant, *index)?),
-                ty => Err(format!("field of {ty:?}")),
+                ty => Err(format!("field of {}", self.show(&ty))),
             },
             Op::Closure { code, captures } => {
                 let ty = closure_type(self.program, *code)?;
@@ -479,7 +489,7 @@ impl<A: Operator> Infer<'_, A> {
                 let elem = self.vector(array)?;
                 match self.program.ty(elem) {
                     Type::F64 | Type::F32 | Type::I64 => found(elem),
-                    other => Err(format!("reduction of {other:?}")),
+                    _ => Err(format!("reduction of {}", print_type(self.program, elem))),
                 }
             }
             Op::ArgReduce { array, .. } => {
@@ -524,7 +534,7 @@ impl<A: Operator> Infer<'_, A> {
             Op::SpaceNeg(a) => found(self.ty(a)),
             Op::SpaceScale(scalar, a) => match self.get(scalar) {
                 Type::F64 | Type::F32 => found(self.ty(a)),
-                ty => Err(format!("scaling by {ty:?}")),
+                ty => Err(format!("scaling by {}", self.show(&ty))),
             },
             Op::SpaceDot(a, b) => {
                 self.same(a, b)?;
@@ -536,7 +546,7 @@ impl<A: Operator> Infer<'_, A> {
                 self.all_int(extents)?;
                 let ty = self.get(tan);
                 let Type::Tan(of) = ty else {
-                    return Err(format!("spread of {ty:?}"));
+                    return Err(format!("spread of {}", self.show(&ty)));
                 };
                 match *self.program.ty(of) {
                     Type::Array { rank, elem } if rank as usize == extents.len() => {
@@ -550,7 +560,7 @@ impl<A: Operator> Infer<'_, A> {
                 self.step_int(step)?;
                 let ty = self.ty(tan);
                 if !matches!(self.program.ty(ty), Type::Tan(_)) {
-                    return Err(format!("part of {:?} as a tangent", self.program.ty(ty)));
+                    return Err(format!("part of {} as a tangent", print_type(self.program, ty)));
                 }
                 found(part_type(self.program, ty, step)?)
             }
@@ -643,7 +653,7 @@ impl<A: Operator> Infer<'_, A> {
                         self.want_id(x, arg)?;
                         Ok(None)
                     }
-                    ty => Err(format!("derivative of {ty:?}")),
+                    ty => Err(format!("derivative of {}", self.show(&ty))),
                 },
             },
         }
@@ -664,7 +674,7 @@ impl<A: Operator> Infer<'_, A> {
     fn accumulated(&mut self, acc: &Atom) -> Result<TypeId, String> {
         match self.get(acc) {
             Type::Acc(of) => Ok(of),
-            ty => Err(format!("operand {acc:?} has type {ty:?}, not an accumulator")),
+            ty => Err(format!("operand {acc:?} has type {}, not an accumulator", self.show(&ty))),
         }
     }
 }

@@ -11,9 +11,11 @@ mod func;
 mod infer;
 mod op;
 mod operator;
+mod print;
 mod program;
 mod signature;
 mod types;
+mod validate;
 mod visit;
 
 pub use builder::FuncBuilder;
@@ -23,9 +25,11 @@ pub use infer::{
 };
 pub use op::{AdOp, Atom, Deriv, Effect, Lit, Never, Op, ReduceOp, Step, Sub};
 pub use operator::Operator;
+pub use print::{print_func, print_function, print_lit, print_program, print_type};
 pub use program::{AdtDef, AdtKind, Derive, Program, VariantDef};
 pub use signature::{Leaf, differentiable, leaves, tangent_type};
 pub use types::{Type, TypeTable};
+pub use validate::{validate, validate_function};
 pub use visit::size;
 
 use cotan_source::define_index;

@@ -332,7 +332,7 @@ pub enum Op<A = Never> {
         /// The axis.
         axis: u32,
     },
-    /// A reduction of a vector.
+    /// A reduction of a vector. `Sum` also takes arrays of higher rank: all their elements, row by row, as one long vector.
     Reduce(ReduceOp, Atom),
     /// The position of the first largest (`true`) or smallest element; an error if empty.
     ArgReduce {
