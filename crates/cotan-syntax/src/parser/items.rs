@@ -42,7 +42,7 @@ impl Parser<'_> {
 
     /// Goes over tokens, bracket by bracket, to a line that begins an item.
     fn skip_to_item(&mut self) {
-        while !self.at(Kind::Eof) && !(self.on_new_line() && self.starts_item()) {
+        while !(self.at(Kind::Eof) || self.on_new_line() && self.starts_item()) {
             match self.kind().closer() {
                 Some(closer) => {
                     self.bump();
@@ -90,13 +90,10 @@ impl Parser<'_> {
     }
 
     fn no_item(&mut self) {
-        let found = self.found();
         if self.kind().is_closer() {
-            let diagnostic = Diagnostic::error("E0014", self.here(), format!("{found} closes nothing"))
-                .hint("remove it, or look for a bracket that is closed too early");
-            self.report(diagnostic);
-            return;
+            return self.refuse_closer();
         }
+        let found = self.found();
         let slip = self.slip();
         let diagnostic = Diagnostic::error("E0018", self.here(), format!("{found} does not begin an item"))
             .at("expected `fn`, `struct`, `enum`, `type`, `let`, `use`, `test` or `bench`");

@@ -315,6 +315,13 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Reports a closing bracket where none is open.
+    fn refuse_closer(&mut self) {
+        let diagnostic = Diagnostic::error("E0014", self.here(), format!("{} closes nothing", self.found()))
+            .hint("remove it, or look for a bracket that is closed too early");
+        self.report(diagnostic);
+    }
+
     /// Skips, bracket by bracket, to `closer` (or a comma); stops before what looks like the next
     /// statement or item. Whether it was found.
     fn skip_to(&mut self, closer: Kind, or_comma: bool) -> bool {

@@ -62,7 +62,7 @@ impl Parser<'_> {
             match self.stmt() {
                 Ok(stmt) => stmts.push(stmt),
                 Err(value) => {
-                    result = Some(Box::new(value));
+                    result = Some(value);
                     break;
                 }
             }
@@ -99,7 +99,7 @@ impl Parser<'_> {
     }
 
     /// A statement, or the expression that is the value of the block.
-    fn stmt(&mut self) -> Result<Stmt, Expr> {
+    fn stmt(&mut self) -> Result<Stmt, Box<Expr>> {
         let start = self.start();
         self.slip_before_stmt();
         let kind = match self.kind() {
@@ -197,8 +197,13 @@ impl Parser<'_> {
         StmtKind::While { cond, body }
     }
 
-    fn expr_stmt(&mut self, start: u32) -> Result<Stmt, Expr> {
+    fn expr_stmt(&mut self, start: u32) -> Result<Stmt, Box<Expr>> {
         let before = self.pos;
+        if self.kind().is_closer() {
+            self.refuse_closer();
+            self.bump();
+            return Ok(Stmt { kind: StmtKind::Error, span: self.span_from(start) });
+        }
         let (expr, ended) = self.expr_of_stmt();
         if self.pos == before {
             return Ok(Stmt { kind: StmtKind::Error, span: self.span_from(start) });
@@ -211,7 +216,7 @@ impl Parser<'_> {
             return Ok(Stmt { kind: StmtKind::Assign { place: expr, op, value }, span: self.span_from(start) });
         }
         if self.at(Kind::RBrace) {
-            return Err(expr);
+            return Err(Box::new(expr));
         }
         if !ended || self.at(Kind::Semi) {
             self.end_of_stmt();
