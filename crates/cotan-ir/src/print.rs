@@ -22,7 +22,7 @@ use cotan_source::{IndexVec, Span};
 use std::fmt::Write;
 
 /// The text of a program: its nominal types, functions, and which functions are derivatives of which. With `spans`,
-/// statements end in their place, `@file:start-end`.
+/// statements end in their place, `@file:start..end`.
 pub fn print_program<A: Operator>(program: &Program<A>, spans: bool) -> String {
     let mut out = String::new();
     for id in program.adts.indices() {
@@ -72,13 +72,13 @@ pub fn print_type<A>(program: &Program<A>, ty: TypeId) -> String {
 /// The text of a literal.
 pub fn print_lit(lit: &Lit) -> String {
     match lit {
-        Lit::F64(x) if x.is_nan() && x.to_bits() != f64::NAN.to_bits() => format!("nan(0x{:x})", x.to_bits()),
+        Lit::F64(x) if x.is_nan() && x.to_bits() != f64::NAN.to_bits() => format!("nan(\"{:x}\")", x.to_bits()),
         Lit::F64(x) => float_text(*x),
         Lit::F32(x) => {
             let text = match x.is_finite() {
                 true => format!("{x:?}"),
                 false if x.is_nan() && x.to_bits() != f32::NAN.to_bits() => {
-                    return format!("nan_f32(0x{:x})", x.to_bits());
+                    return format!("nan_f32(\"{:x}\")", x.to_bits());
                 }
                 false => float_text(f64::from(*x)),
             };
@@ -294,7 +294,7 @@ impl<A: Operator> Printer<'_, A> {
 
     fn span(&mut self, span: Span) {
         if self.spans && !span.is_none() {
-            let _ = write!(self.out, " @{}:{}-{}", span.file.0, span.start, span.end);
+            let _ = write!(self.out, " @{}:{}..{}", span.file.0, span.start, span.end);
         }
     }
 
