@@ -169,6 +169,9 @@ impl Parser<'_> {
                 }
                 continue;
             }
+            if self.slip_of_increment() {
+                continue;
+            }
             let Some((op, op_power)) = binary(token.kind).or_else(|| self.slip_of_operator(power)) else {
                 if self.at(Kind::As) && self.slip_of_as() {
                     continue;
@@ -196,22 +199,23 @@ impl Parser<'_> {
     /// Comparisons do not chain.
     fn refuse_chain(&mut self, left: &Expr, op: BinaryOp, token: Token) {
         use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
-        if let ExprKind::Binary { op: Eq | Ne | Lt | Le | Gt | Ge, op_span, right: middle, .. } = &left.kind {
-            let middle = self.text.get(middle.span.start as usize..middle.span.end as usize).unwrap_or("x");
-            let (first, second) = (self.spelling(*op_span), self.text_of(token));
-            let hint = match (first, op) {
-                ("<" | "<=", Lt | Le) | (">" | ">=", Gt | Ge) if middle.len() < 40 => {
-                    format!("write `a {first} {middle} && {middle} {second} b`")
-                }
-                _ => "use parentheses, or `&&` between two comparisons".to_string(),
-            };
-            let op_span = *op_span;
-            let diagnostic = Diagnostic::error("E0015", self.span_of(token), "comparisons cannot be chained")
-                .at("second comparison")
-                .label(op_span, "first comparison")
-                .hint(hint);
-            self.report(diagnostic);
-        }
+        let ExprKind::Binary { op: Eq | Ne | Lt | Le | Gt | Ge, op_span, left: first, right: middle } = &left.kind
+        else {
+            return;
+        };
+        let (first, middle) = (self.spelling(first.span), self.spelling(middle.span));
+        let (sign, second) = (self.spelling(*op_span), self.text_of(token));
+        let hint = match (sign, op) {
+            ("<" | "<=", Lt | Le) | (">" | ">=", Gt | Ge) if first.len() + middle.len() < 50 => {
+                format!("write `{first} {sign} {middle} && {middle} {second} ..`")
+            }
+            _ => "use parentheses, or `&&` between two comparisons".to_string(),
+        };
+        let diagnostic = Diagnostic::error("E0015", self.span_of(token), "comparisons cannot be chained")
+            .at("second comparison")
+            .label(*op_span, "first comparison")
+            .hint(hint);
+        self.report(diagnostic);
     }
 
     fn spelling(&self, span: Span) -> &str {

@@ -249,7 +249,7 @@ impl Parser<'_> {
                 p.everything_is_public();
             }
             let name = p.ident("a field");
-            let ty = if p.expect(Kind::Colon) {
+            let ty = if p.expect(Kind::Colon) || (p.starts_type() && !p.on_new_line()) {
                 p.ty()
             } else {
                 crate::ast::TypeExpr { kind: crate::ast::TypeExprKind::Error, span: name.span }

@@ -20,6 +20,9 @@ use cotan_source::{Diagnostic, FileId, Span};
 /// How deeply constructs may nest: the parser recurses, and a thread's stack may be only 2 MiB.
 const MAX_NESTING: usize = 256;
 
+/// How many errors of one file are kept.
+const MOST_DIAGNOSTICS: usize = 50;
+
 /// The state of parsing one text.
 pub struct Parser<'t> {
     file: FileId,
@@ -245,12 +248,24 @@ impl<'t> Parser<'t> {
             self.bump();
             return Ident { name: self.text_of(token).to_string(), span: self.span_of(token) };
         }
-        let mut diagnostic = self.expectation(what);
-        if Kind::word(self.text_of(token)).is_some() && token.kind != Kind::Underscore {
-            diagnostic = diagnostic.hint(format!("{} is a reserved word", self.found()));
+        if !self.reserved_as_name(what) {
+            self.expected(what);
         }
-        self.report(diagnostic);
         Ident { name: String::new(), span: Span::new(self.file, token.start, token.start) }
+    }
+
+    /// Refuses a reserved word where a name belongs, and takes it, if it cannot begin something else.
+    fn reserved_as_name(&mut self, what: &str) -> bool {
+        let reserved = self.kind_is_word() && !self.at(Kind::Underscore);
+        if !reserved || self.on_new_line() || (self.at(Kind::Fn) && self.nth(1) == Kind::Ident) {
+            return false;
+        }
+        let diagnostic = Diagnostic::error("E0010", self.here(), format!("expected {what}, found {}", self.found()))
+            .at("a reserved word")
+            .hint("choose another name");
+        self.report(diagnostic);
+        self.bump();
+        true
     }
 
     // ---- depth ----
@@ -391,8 +406,15 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Diagnostics in the order of the text.
+/// Diagnostics in the order of the text, not more than anybody reads.
 fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
+    let surplus = diagnostics.len().saturating_sub(MOST_DIAGNOSTICS);
+    diagnostics.truncate(MOST_DIAGNOSTICS);
+    if surplus > 0
+        && let Some(last) = diagnostics.pop()
+    {
+        diagnostics.push(last.note(format!("{surplus} more errors in this file are not shown")));
+    }
     diagnostics
 }

@@ -87,7 +87,10 @@ impl Parser<'_> {
                 PatternKind::Error
             }
             _ => {
-                self.expected("a pattern");
+                let name = matches!(self.nth(1), Kind::Eq | Kind::Colon | Kind::Comma | Kind::RParen | Kind::In);
+                if !(name && self.reserved_as_name("a pattern")) {
+                    self.expected("a pattern");
+                }
                 PatternKind::Error
             }
         };

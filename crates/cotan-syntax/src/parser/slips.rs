@@ -24,7 +24,6 @@ impl Parser<'_> {
             Kind::While if self.nesting > 0 => "`while` is a statement and has no value",
             Kind::Let if self.nesting > 0 => "`let` begins a statement; put it in a block `{ let x = e; .. }`",
             Kind::Else => "`else` follows the `}` of an `if`",
-            Kind::Plus if self.nth(1) == Kind::Plus || self.nth(1) == Kind::Semi => "write `x += 1`",
             Kind::Gt if self.pos > 0 && self.tokens[self.pos - 1].kind == Kind::Lt => "inequality is written `!=`",
             Kind::Star if self.pos > 0 && self.tokens[self.pos - 1].kind == Kind::StarStar => {
                 "a power is written `x ** y`"
@@ -88,7 +87,7 @@ impl Parser<'_> {
                 self.refuse("there are no pointers", "write `x` alone; a product needs both factors");
                 self.bump();
             }
-            Kind::Plus => {
+            Kind::Plus if self.nth(1).starts_expr() => {
                 self.refuse("there is no unary `+`", "leave it out");
                 self.bump();
             }
@@ -146,6 +145,21 @@ impl Parser<'_> {
             self.refuse(message, hint);
         }
         Some((op, op_power))
+    }
+
+    /// `x++;` and `x--;`.
+    pub(super) fn slip_of_increment(&mut self) -> bool {
+        let kind = self.kind();
+        let found = matches!(kind, Kind::Plus | Kind::Minus)
+            && self.nth(1) == kind
+            && matches!(self.nth(2), Kind::Semi | Kind::RBrace);
+        if found {
+            let sign = if kind == Kind::Plus { '+' } else { '-' };
+            self.refuse(&format!("there is no `{sign}{sign}`"), &format!("write `x {sign}= 1`"));
+            self.bump();
+            self.bump();
+        }
+        found
     }
 
     /// `e as T`.

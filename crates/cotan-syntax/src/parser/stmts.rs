@@ -14,11 +14,7 @@ impl Parser<'_> {
         if !self.at(Kind::LBrace) {
             let diagnostic = self.expectation("`{`");
             let diagnostic = match self.kind() {
-                Kind::Colon => diagnostic.hint("bodies are written in braces `{ .. }`"),
-                _ if self.at_word("then") || self.at_word("do") => {
-                    diagnostic.hint("no word stands before the braces of a body")
-                }
-                Kind::FatArrow | Kind::Eq => diagnostic.hint("bodies are written in braces `{ .. }`"),
+                Kind::Colon | Kind::FatArrow => diagnostic.hint("bodies are written in braces `{ .. }`"),
                 _ => diagnostic,
             };
             self.report(diagnostic);
@@ -266,9 +262,8 @@ impl Parser<'_> {
             return;
         }
         let end = self.prev_end();
-        let missing = self.on_new_line() || self.at(Kind::RBrace) || self.starts_stmt();
-        let slip = self.slip();
-        if missing && slip.is_none() {
+        let continues = !self.at(Kind::RBrace) && !self.on_new_line() || self.slip().is_some();
+        if self.starts_stmt() || !continues {
             let width = self.text[..end as usize].chars().next_back().map_or(0, char::len_utf8) as u32;
             let span = Span::new(self.file, end - width, end);
             let diagnostic = Diagnostic::error("E0011", span, "`;` is missing")

@@ -107,7 +107,7 @@ impl Parser<'_> {
         TypeExpr { kind, span: self.span_from(start) }
     }
 
-    fn starts_type(&self) -> bool {
+    pub(super) fn starts_type(&self) -> bool {
         matches!(
             self.kind(),
             Kind::Ident | Kind::LParen | Kind::LBracket | Kind::Fn | Kind::Underscore | Kind::Amp | Kind::Mut
