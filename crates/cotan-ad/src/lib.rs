@@ -1,1 +1,165 @@
-//! (being written)
+//! Differentiation: `Program<AdOp>` to `Program<Never>`, and derivatives of functions on demand.
+//!
+//! In: a program with the operators of differentiation. Out: a program without them ([`expand`]), whose function values are
+//! asked for their derivatives by `Dispatch`; and [`Differentiator`], which makes `g.Jvp`, `g.Fwd` and `g.Bwd` of a function
+//! when they are first needed. Newly true: no derivative is left to take, by type.
+//!
+//! Each derivative is ordinary IR again and can be differentiated in turn, accumulators included: the cotangent of
+//! "add v to a part" is "read the part" (see `reverse`). Since function values carry their code, nothing has to be known
+//! about which functions reach a place: a derivative is made for the code at hand, once, and remembered.
+
+mod arrays;
+mod cross;
+mod expand;
+mod forward;
+mod partial;
+mod reverse;
+mod signature;
+mod writer;
+
+pub use expand::expand;
+
+use cotan_ir::{AdtDef, AdtId, AdtKind, Block, Deriv, Derive, FnId, Func, Never, Program, Rules, Type, TypeId, VariantDef};
+use cotan_ir::{leaves, tangent_type};
+use cotan_source::{Diagnostic, IndexVec};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+/// A pass over a function that was just made, such as the optimiser.
+pub type Post = Box<dyn Fn(&mut Program<Never>, FnId)>;
+
+/// Makes derivatives on demand.
+pub struct Differentiator {
+    state: RefCell<State>,
+    post: Option<Post>,
+}
+
+/// What is remembered between requests.
+#[derive(Default)]
+pub(crate) struct State {
+    /// Functions that were named and are yet to be written.
+    queue: VecDeque<Work>,
+    /// One-field boxes in which arrays are kept per turn of a loop, by type.
+    boxes: FxHashMap<TypeId, AdtId>,
+}
+
+enum Work {
+    Jvp { function: FnId, jvp: FnId },
+    Reverse { function: FnId, fwd: FnId, bwd: FnId, residual: AdtId },
+}
+
+impl Differentiator {
+    /// `post` is run on each function made (the optimiser; tests leave it out).
+    pub fn new(post: Option<Post>) -> Self {
+        Differentiator { state: RefCell::new(State::default()), post }
+    }
+}
+
+impl Derive for Differentiator {
+    fn derive(&self, program: &mut Program<Never>, function: FnId, which: Deriv) -> Result<FnId, Box<Diagnostic>> {
+        let state = &mut *self.state.borrow_mut();
+        let id = request(program, state, function, which);
+        let mut made = Vec::new();
+        while let Some(work) = state.queue.pop_front() {
+            match work {
+                Work::Jvp { function, jvp } => {
+                    let func = match program.fns[function].rules.vjp {
+                        Some((fwd, bwd)) => cross::jvp_from_vjp(program, state, function, fwd, bwd),
+                        None => forward::jvp(program, state, function),
+                    };
+                    program.fns[jvp] = func;
+                    made.push(jvp);
+                }
+                Work::Reverse { function, fwd, bwd, residual } => {
+                    let (f, b) = match program.fns[function].rules.jvp {
+                        Some(jvp) => cross::reverse_from_jvp(program, state, function, jvp, residual),
+                        None => reverse::reverse(program, state, function, residual),
+                    };
+                    program.fns[fwd] = f;
+                    program.fns[bwd] = b;
+                    made.extend([fwd, bwd]);
+                }
+            }
+        }
+        if let Some(post) = &self.post {
+            made.into_iter().for_each(|f| post(program, f));
+        }
+        Ok(id)
+    }
+}
+
+/// The derivative `which` of `function`; if it does not exist yet it is declared, with its result types, and queued.
+pub(crate) fn request(program: &mut Program<Never>, state: &mut State, function: FnId, which: Deriv) -> FnId {
+    if let Some(id) = program.derived.get(&(function, which)) {
+        return *id;
+    }
+    let rules = program.fns[function].rules.clone();
+    match (which, rules.vjp, rules.jvp) {
+        (Deriv::Fwd, Some((fwd, _)), _) => return fwd,
+        (Deriv::Bwd, Some((_, bwd)), _) => return bwd,
+        (Deriv::Jvp, _, Some(jvp)) => return jvp,
+        _ => {}
+    }
+    let params: Vec<TypeId> = program.fns[function].params.iter().map(|p| program.fns[function].vars[*p].ty).collect();
+    let results = program.fns[function].results.clone();
+    match which {
+        Deriv::Jvp => {
+            let mut types = results.clone();
+            for i in signature::differentiable_results(program, &results) {
+                types.push(tangent_type(program, results[i]));
+            }
+            let jvp = declare(program, function, "jvp", types);
+            program.derived.insert((function, Deriv::Jvp), jvp);
+            state.queue.push_back(Work::Jvp { function, jvp });
+            jvp
+        }
+        Deriv::Fwd | Deriv::Bwd => {
+            let name = program.fns[function].name.clone();
+            let residual =
+                program.adts.push(AdtDef { name: format!("Residual<{name}>"), variants: Vec::new(), kind: AdtKind::Residual });
+            program.residuals.insert(function, residual);
+            let mut types = results;
+            types.push(program.intern(Type::Adt(residual)));
+            let fwd = declare(program, function, "fwd", types);
+            let floats = params
+                .iter()
+                .flat_map(|ty| leaves(program, *ty))
+                .filter(|leaf| leaf.is_float)
+                .map(|leaf| leaf.ty)
+                .collect();
+            let bwd = declare(program, function, "bwd", floats);
+            program.derived.insert((function, Deriv::Fwd), fwd);
+            program.derived.insert((function, Deriv::Bwd), bwd);
+            state.queue.push_back(Work::Reverse { function, fwd, bwd, residual });
+            if which == Deriv::Fwd { fwd } else { bwd }
+        }
+    }
+}
+
+/// A place in the table for a function that is going to be made.
+fn declare(program: &mut Program<Never>, of: FnId, suffix: &str, results: Vec<TypeId>) -> FnId {
+    let f = &program.fns[of];
+    let func = Func {
+        name: format!("{}.{suffix}", f.name),
+        params: Vec::new(),
+        results,
+        body: Block::default(),
+        vars: IndexVec::new(),
+        captures: None,
+        rules: Rules::default(),
+        span: f.span,
+    };
+    program.fns.push(func)
+}
+
+/// The one-field box in which a value of type `ty` is kept per turn of a loop.
+pub(crate) fn box_of(program: &mut Program<Never>, state: &mut State, ty: TypeId) -> AdtId {
+    *state.boxes.entry(ty).or_insert_with(|| {
+        program.adts.push(AdtDef {
+            name: "Saved".into(),
+            variants: vec![VariantDef { name: "Saved".into(), named: false, fields: vec![("0".into(), ty)] }],
+            kind: AdtKind::Residual,
+        })
+    })
+}
