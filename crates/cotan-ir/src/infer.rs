@@ -8,6 +8,7 @@ use crate::{
     AdOp, AdtId, Atom, Block, Deriv, Effect, FnId, Lit, Op, Operator, Program, Step, Sub, Type, TypeId, Var, VarInfo,
     leaves, tangent_type,
 };
+use cotan_prim::{ArgKind, Prim, ScalarType};
 use cotan_source::IndexVec;
 
 /// The type of a literal.
@@ -321,17 +322,13 @@ impl<A: Operator> Infer<'_, A> {
         Ok(Some(vec![self.program.intern(ty)]))
     }
 
-    fn prim(&mut self, prim: cotan_prim::Prim, operands: &[Type]) -> Result<Type, String> {
-        prim_type(prim, operands)
-    }
-
     fn op(&mut self, op: &Op<A>) -> Result<Option<Vec<TypeId>>, String> {
         let found = |ty: TypeId| Ok(Some(vec![ty]));
         match op {
             Op::Copy(a) | Op::StopGradient(a) => found(self.ty(a)),
             Op::Prim(prim, args) => {
                 let types: Vec<Type> = args.iter().map(|a| self.get(a)).collect();
-                let ty = self.prim(*prim, &types)?;
+                let ty = prim_type(*prim, &types)?;
                 self.one(ty)
             }
             Op::Map(prim, args) => {
@@ -351,7 +348,7 @@ impl<A: Operator> Infer<'_, A> {
                 let Some(rank) = shape else {
                     return Err("elementwise operation without an array".into());
                 };
-                let elem = self.prim(*prim, &types)?;
+                let elem = prim_type(*prim, &types)?;
                 let elem = self.program.intern(elem);
                 self.one(Type::Array { rank, elem })
             }
@@ -679,8 +676,40 @@ impl<A: Operator> Infer<'_, A> {
     }
 }
 
+/// The scalar type that a type is.
+pub fn scalar_type(ty: &Type) -> Option<ScalarType> {
+    match ty {
+        Type::F64 => Some(ScalarType::F64),
+        Type::F32 => Some(ScalarType::F32),
+        Type::I64 => Some(ScalarType::I64),
+        Type::Bool => Some(ScalarType::Bool),
+        Type::Str | Type::Tuple(_) | Type::Array { .. } | Type::Adt(_) | Type::Fn { .. } => None,
+        Type::Tan(_) | Type::Acc(_) | Type::Residual => None,
+    }
+}
+
 /// The type of a scalar primitive's result.
-fn prim_type(prim: cotan_prim::Prim, operands: &[Type]) -> Result<Type, String> {
-    let _ = (prim, operands);
-    Ok(Type::F64)
+fn prim_type(prim: Prim, operands: &[Type]) -> Result<Type, String> {
+    let fault = || format!("`{}` on operands of types {operands:?}", prim.name());
+    if prim.args().len() != operands.len() {
+        return Err(fault());
+    }
+    let mut generic = None;
+    for (kind, ty) in prim.args().iter().zip(operands) {
+        let ty = scalar_type(ty).ok_or_else(fault)?;
+        let fits = match kind {
+            ArgKind::T => *generic.get_or_insert(ty) == ty && prim.class().contains(ty),
+            ArgKind::Int => ty == ScalarType::I64,
+            ArgKind::Bool => ty == ScalarType::Bool,
+        };
+        if !fits {
+            return Err(fault());
+        }
+    }
+    Ok(match prim.result_type(generic.unwrap_or(ScalarType::Bool)) {
+        ScalarType::F64 => Type::F64,
+        ScalarType::F32 => Type::F32,
+        ScalarType::I64 => Type::I64,
+        ScalarType::Bool => Type::Bool,
+    })
 }

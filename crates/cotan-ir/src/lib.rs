@@ -7,8 +7,8 @@
 //! `Program<AdOp>` may hold the operators of differentiation; `Program<Never>` cannot, by type.
 
 mod builder;
-mod effects;
 mod convert;
+mod effects;
 mod func;
 mod infer;
 mod op;
@@ -22,8 +22,8 @@ mod validate;
 mod visit;
 
 pub use builder::FuncBuilder;
-pub use effects::{FnTraits, Traits, own_traits, traits};
 pub use convert::visit_convert;
+pub use effects::{FnTraits, Traits, own_traits, prim_fails, traits};
 pub use func::{Block, Capture, Func, Rules, Stmt, VarInfo};
 pub use infer::{
     array_type, atom_type, closure_type, derivative_signature, lit_type, part_type, result_types, sub_type,

@@ -442,8 +442,8 @@ impl<A: Operator> Printer<'_, A> {
         let program = self.program;
         match op {
             Op::Copy(a) => self.call("copy", &[a]),
-            Op::Prim(prim, args) => self.call_list(&prim_name(*prim), args),
-            Op::Map(prim, args) => self.call_list(&format!("map[{}]", prim_name(*prim)), args),
+            Op::Prim(prim, args) => self.call_list(prim.name(), args),
+            Op::Map(prim, args) => self.call_list(&format!("map[{}]", prim.name()), args),
             Op::Tuple(items) => self.call_list("tuple", items),
             Op::Proj(a, i) => self.call(&format!("proj[{i}]"), &[a]),
             Op::Adt { adt, variant, fields } => {
@@ -600,8 +600,4 @@ impl<A: Operator> Printer<'_, A> {
             },
         }
     }
-}
-
-pub(crate) fn prim_name(prim: cotan_prim::Prim) -> String {
-    format!("{prim:?}")
 }

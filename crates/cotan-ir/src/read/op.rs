@@ -4,7 +4,7 @@
 //! parentheses, groups of operands between semicolons.
 
 use super::{Reader, Res, malformed, unknown};
-use crate::print::{effect_name, prim_name, reduce_name};
+use crate::print::{effect_name, reduce_name};
 use crate::{AdOp, Atom, Block, Effect, Op, Operator, ReduceOp, Step, Sub, Var};
 use cotan_prim::Prim;
 use cotan_source::Span;
@@ -148,7 +148,7 @@ impl<A: Operator> Reader<A> {
     }
 
     fn prim(&mut self, name: &str, span: Span) -> Res<Prim> {
-        prim_by_name(name).ok_or_else(|| unknown(span, "operation", name))
+        Prim::from_name(name).ok_or_else(|| unknown(span, "operation", name))
     }
 
     fn with_attributes(&mut self, name: &str, span: Span) -> Res<Op<A>> {
@@ -357,9 +357,4 @@ impl<A: Operator> Reader<A> {
         };
         args.end(op)
     }
-}
-
-/// The primitive of this name.
-fn prim_by_name(name: &str) -> Option<Prim> {
-    Prim::ALL.iter().copied().find(|p| prim_name(*p) == name)
 }
