@@ -417,7 +417,11 @@ impl<A: Operator> Checker<'_, A> {
     /// Operations whose result type is given, not computed.
     fn given(&mut self, stmt: &Stmt<A>) -> Option<String> {
         let types: Vec<TypeId> = stmt.vars.iter().map(|v| self.vars[*v].ty).collect();
-        if let Op::Dispatch { .. } = &stmt.op {
+        if let Op::Dispatch { path, .. } = &stmt.op {
+            // The signature of a derivative of a backward part depends on the residual, which is not known here.
+            if path.len() > 1 {
+                return None;
+            }
             let floats = types.iter().all(|t| matches!(self.program.ty(*t), Type::F64 | Type::F32));
             return (!floats).then(|| "results of a backward part that are no floats".into());
         }
