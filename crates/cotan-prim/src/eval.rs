@@ -271,7 +271,7 @@ fn powi_int(x: i64, n: i64) -> Result<i64, PrimError> {
 }
 
 fn to_int(x: f64) -> Result<i64, PrimError> {
-    // 2**63 is the first float that is too large; NaN fails both comparisons.
+    // 2**63 is the first float that is too large; NaN is in no range.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if x >= -LIMIT && x < LIMIT { Ok(x as i64) } else { Err(PrimError::NotAnInteger) }
+    if (-LIMIT..LIMIT).contains(&x) { Ok(x as i64) } else { Err(PrimError::NotAnInteger) }
 }

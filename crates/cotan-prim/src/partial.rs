@@ -226,7 +226,8 @@ impl Prim {
             Prim::Acosh => {
                 let below = op1(Prim::Sqrt, op2(Prim::Sub, X, num(1.0)));
                 let above = op1(Prim::Sqrt, op2(Prim::Add, X, num(1.0)));
-                unbounded(div(num(1.0), mul(below, above)))
+                // Quotients, unlike a product, annihilate also where a root is NaN.
+                unbounded(div(div(num(1.0), below), above))
             }
             Prim::Atanh => unbounded(div(num(1.0), unit_gap())),
             Prim::Erf => bounded(bell(consts::FRAC_2_SQRT_PI)),

@@ -127,7 +127,9 @@ fn write_op(prim: Prim, parts: &[Term]) -> (String, Tie) {
         Prim::Neg => return (format!("-{}", at_least(&parts[0], Tie::Minus)), Tie::Minus),
         Prim::Select => {
             let [c, yes, no] = [0, 1, 2].map(|i| write_term(&parts[i]).0);
-            return (format!("if {c} {{ {yes} }} else {{ {no} }}"), Tie::Choice);
+            let chained = matches!(parts[2], Term::Op(Prim::Select, _));
+            let no = if chained { no } else { format!("{{ {no} }}") };
+            return (format!("if {c} {{ {yes} }} else {no}"), Tie::Choice);
         }
         _ => {
             let parts: Vec<_> = parts.iter().map(|part| write_term(part).0).collect();
