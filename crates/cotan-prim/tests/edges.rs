@@ -191,7 +191,7 @@ fn poles() -> Vec<(Prim, Vec<Scalar>)> {
         (Prim::Log2, &[0.0]),
         (Prim::Log10, &[0.0]),
         (Prim::Log1p, &[-1.0, -2.0]),
-        (Prim::Tan, &[1.5707963267948966]),
+        (Prim::Tan, &[std::f64::consts::FRAC_PI_2]),
         (Prim::Asin, &[1.0, -1.0, 2.0]),
         (Prim::Acos, &[1.0, -1.0, 2.0]),
         (Prim::Atan, &[1e300]),
