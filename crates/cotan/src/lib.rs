@@ -1,1 +1,20 @@
-//! (being written)
+//! Cotan as a library.
+//!
+//! In: files and arguments. Out: values, gradients, reports, or a [`Failure`]. Newly true: nothing panics, nothing prints.
+
+mod entry;
+mod failure;
+mod inputs;
+mod io;
+mod load;
+mod options;
+mod random;
+mod readable;
+mod session;
+mod suggest;
+mod value;
+
+pub use cotan_source::{Diagnostic, Severity, SourceMap, Span, all_codes, explain, render};
+pub use failure::{Bug, Failure};
+pub use options::{AdMode, Engine, Options};
+pub use session::{Checked, Outside, Session, Silent, Usage};

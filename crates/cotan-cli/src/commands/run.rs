@@ -1,0 +1,16 @@
+//! `cotan run`: the value of a function.
+
+use crate::args::RunCommand;
+use crate::console::Console;
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(command: &RunCommand, console: &Console) -> u8 {
+    let start = Instant::now();
+    let mut session = super::session(&command.engine, console);
+    let result = cotan::run(&mut session, &command.file, &command.function, &command.given.args)
+        .and_then(|answer| super::deliver(&answer, &command.output, console))
+        .map(|()| 0);
+    super::times(&session, &command.engine, start, console);
+    super::finish(&session, result, console)
+}

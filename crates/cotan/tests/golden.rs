@@ -1,0 +1,171 @@
+//! Golden files, found by folder.
+//!
+//! In: `tests/run`, `tests/errors`, `tests/walk` and `examples`. Out: one test per file (and mode). With `COTAN_BLESS=1` the
+//! expectations beside the programs are written anew instead of compared.
+//!
+//! - `tests/run/*.cot`: every `test` block passes in both AD modes; a line `//@ expect: NAME = TEXT` says what the function
+//!   `NAME` without parameters gives, in Cotan's notation. `//@ only: values` (or `transform`) leaves the other mode out,
+//!   and says why after a dash.
+//! - `tests/errors/*.cot`: the diagnostics are those in the `.txt` beside; a program without mistakes runs `main`.
+//! - `tests/walk/*.cot`: the program at every stage is as in `NAME.STAGE.txt` beside.
+//! - `examples/*.cot`: every `test` block passes.
+
+use cotan::{AdMode, Failure, Options, Session, Silent, Stage};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
+
+fn main() -> std::process::ExitCode {
+    // Diagnostics name files as the user wrote them: relative to the workspace.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if let Err(error) = std::env::set_current_dir(&root) {
+        // Nothing can be found; every test would say so.
+        return libtest_mimic::run(&Arguments::from_args(), vec![Trial::test("workspace", move || Err(error.into()))])
+            .exit_code();
+    }
+    let mut trials = Vec::new();
+    for file in programs("tests/run") {
+        for mode in [AdMode::Transform, AdMode::Values] {
+            let name = format!("run/{}/{}", stem(&file), mode_name(mode));
+            let file = file.clone();
+            trials.push(Trial::test(name, move || on_large_stack(move || run(&file, mode))));
+        }
+    }
+    for file in programs("tests/errors") {
+        trials.push(Trial::test(format!("errors/{}", stem(&file)), move || on_large_stack(move || errors(&file))));
+    }
+    for file in programs("tests/walk") {
+        for stage in Stage::ALL {
+            let name = format!("walk/{}/{}", stem(&file), stage.name());
+            let file = file.clone();
+            trials.push(Trial::test(name, move || on_large_stack(move || walk(&file, stage))));
+        }
+    }
+    for file in programs("examples") {
+        let name = format!("examples/{}", stem(&file));
+        trials.push(Trial::test(name, move || on_large_stack(move || run(&file, AdMode::Transform))));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Trees and values nest deeply, and test threads are small.
+fn on_large_stack(work: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Result<(), Failed> {
+    let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(work)?;
+    thread.join().unwrap_or_else(|_| Err("the test panicked".into()))
+}
+
+fn programs(folder: &str) -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map(|entries| entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "cot")).collect())
+        .unwrap_or_default();
+    out.sort();
+    out
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn mode_name(mode: AdMode) -> &'static str {
+    match mode {
+        AdMode::Transform => "transform",
+        AdMode::Values => "values",
+    }
+}
+
+fn session(ad: AdMode) -> Session {
+    let options = Options { ad, validate: true, max_memory: 2 << 30, ..Options::default() };
+    Session::new(options, Box::new(Silent))
+}
+
+/// A failure as text.
+fn told(session: &Session, failure: &Failure) -> String {
+    match failure {
+        Failure::User(diagnostics) => {
+            let mut sorted = diagnostics.clone();
+            sorted.sort_by_key(|d| (d.primary.span.file, d.primary.span.start, d.code));
+            sorted.iter().map(|d| cotan::render(&session.sources, d, false).trim_end().to_string() + "\n").collect()
+        }
+        Failure::Bug(bug) => format!("a bug in {}: {}\n", bug.pass, bug.message),
+    }
+}
+
+fn run(file: &Path, mode: AdMode) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(file)?;
+    let mut expectations = Vec::new();
+    for line in text.lines() {
+        let Some(rest) = line.strip_prefix("//@ ") else { continue };
+        if let Some(only) = rest.strip_prefix("only:") {
+            if only.split_whitespace().next() != Some(mode_name(mode)) {
+                return Ok(());
+            }
+        } else if let Some((name, value)) = rest.strip_prefix("expect:").and_then(|r| r.split_once('=')) {
+            expectations.push((name.trim(), value.trim()));
+        } else {
+            return Err(format!("unknown header: {line}").into());
+        }
+    }
+    let mut session = session(mode);
+    let results = cotan::run_tests(&mut session, file, None).map_err(|f| told(&session, &f))?;
+    let mut faults = String::new();
+    for result in &results {
+        if let Some(failure) = &result.failure {
+            faults.push_str(&format!("test {:?}:\n{}\n", result.title, told(&session, failure)));
+        }
+    }
+    if results.is_empty() && expectations.is_empty() {
+        faults.push_str("the file has neither tests nor expectations\n");
+    }
+    for (name, value) in expectations {
+        match cotan::run(&mut session, file, name, &[]) {
+            Ok(answer) if answer.text(true) == value => {}
+            Ok(answer) => faults.push_str(&format!("{name}: expected {value}, found {}\n", answer.text(true))),
+            Err(failure) => faults.push_str(&format!("{name}:\n{}\n", told(&session, &failure))),
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+}
+
+fn errors(file: &Path) -> Result<(), Failed> {
+    let mut session = session(AdMode::Transform);
+    let found = match session.check_file(file) {
+        Err(failure) => told(&session, &failure),
+        Ok(checked) if !checked.warnings.is_empty() => told(&session, &Failure::User(checked.warnings)),
+        Ok(_) => match cotan::run(&mut session, file, "main", &[]) {
+            Err(failure) => told(&session, &failure),
+            Ok(answer) => format!("no error, the value is {}\n", answer.text(true)),
+        },
+    };
+    if found.contains("a bug in ") || found.starts_with("no error") {
+        return Err(found.into());
+    }
+    compare(&file.with_extension("txt"), &found)
+}
+
+fn walk(file: &Path, stage: Stage) -> Result<(), Failed> {
+    let mut session = session(AdMode::Transform);
+    let text = cotan::show(&mut session, file, stage, Some("main")).map_err(|f| told(&session, &f))?;
+    compare(&file.with_extension(format!("{}.txt", stage.name())), &(text.trim_end().to_string() + "\n"))
+}
+
+/// Compares with the file beside the program, or writes it.
+fn compare(expected: &Path, found: &str) -> Result<(), Failed> {
+    if std::env::var_os("COTAN_BLESS").is_some_and(|v| v == "1") {
+        return Ok(std::fs::write(expected, found)?);
+    }
+    let wanted = std::fs::read_to_string(expected)
+        .map_err(|_| format!("{} is missing; `cargo xtask bless` writes:\n{found}", expected.display()))?;
+    if wanted == found {
+        return Ok(());
+    }
+    let mut message = format!("{} differs (`cargo xtask bless` rewrites it)\n", expected.display());
+    let (old, new): (Vec<&str>, Vec<&str>) = (wanted.lines().collect(), found.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let tail = old[same..].iter().rev().zip(new[same..].iter().rev()).take_while(|(a, b)| a == b).count();
+    for line in &old[same..old.len() - tail] {
+        message.push_str(&format!("- {line}\n"));
+    }
+    for line in &new[same..new.len() - tail] {
+        message.push_str(&format!("+ {line}\n"));
+    }
+    Err(message.into())
+}
