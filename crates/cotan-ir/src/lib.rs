@@ -26,7 +26,7 @@ pub use convert::visit_convert;
 pub use effects::{FnTraits, Traits, own_traits, prim_fails, traits};
 pub use func::{Block, Capture, Func, Rules, Stmt, VarInfo};
 pub use infer::{
-    array_type, atom_type, closure_type, derivative_signature, lit_type, part_type, result_types, sub_type,
+    array_type, atom_type, closure_type, derivative_signature, lit_type, part_type, result_types, scalar_type, sub_type,
 };
 pub use op::{AdOp, Atom, Deriv, Effect, Lit, Never, Op, ReduceOp, Step, Sub};
 pub use operator::Operator;
