@@ -16,10 +16,8 @@ pub fn explain(code: &str) -> Option<&'static str> {
 
 /// All codes with their titles, in order.
 pub fn all_codes() -> Vec<(&'static str, &'static str)> {
-    let mut codes: Vec<_> = PAGES
-        .files()
-        .filter_map(|f| f.contents_utf8()?.lines().next()?.strip_prefix("# ")?.split_once(": "))
-        .collect();
+    let mut codes: Vec<_> =
+        PAGES.files().filter_map(|f| f.contents_utf8()?.lines().next()?.strip_prefix("# ")?.split_once(": ")).collect();
     codes.sort_unstable();
     codes
 }

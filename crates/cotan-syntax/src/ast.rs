@@ -16,7 +16,7 @@ pub struct Ident {
 pub struct Module {
     /// Items in order.
     pub items: Vec<Item>,
-    /// `//` comments (not docs) with their text, for the formatter.
+    /// Comments as written, `//` and `/* */`, and docs that belong to nothing, in order, for the formatter.
     pub comments: Vec<Ident>,
     /// The whole file.
     pub span: Span,
@@ -364,7 +364,7 @@ pub enum ExprKind {
     Path(Vec<Ident>),
     /// `()`, `(a, b)`; `(a)` is [`ExprKind::Paren`].
     Tuple(Vec<Expr>),
-    /// `(a)`.
+    /// `(a)`, also `(a,)`.
     Paren(Box<Expr>),
     /// `[a, b]`.
     Array(Vec<Expr>),
@@ -425,7 +425,8 @@ pub enum ExprKind {
         /// Subscripts; ranges are [`ExprKind::Range`].
         subscripts: Vec<Expr>,
     },
-    /// `a..b`, `..b`, `a..`, `..`: in `for`, comprehensions and subscripts.
+    /// `a..b`, `..b`, `a..`, `..`: in `for`, comprehensions and subscripts. `a..=b` is read as `a..b + 1`
+    /// where the operator's span is that of `..=`.
     Range {
         /// First.
         start: Option<Box<Expr>>,

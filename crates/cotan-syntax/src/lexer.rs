@@ -41,7 +41,14 @@ pub fn lex(file: FileId, text: &str) -> Lexed {
     while !text.is_char_boundary(readable) {
         readable -= 1;
     }
-    let mut lexer = Lexer { file, text: &text[..readable], pos: 0, string_unclosed: false, out: Lexed::default() };
+    let mut lexer = Lexer {
+        file,
+        text: &text[..readable],
+        pos: 0,
+        string_unclosed: false,
+        long_string: None,
+        out: Lexed::default(),
+    };
     lexer.run();
     if readable < text.len() {
         let span = lexer.span(readable, readable);
@@ -56,6 +63,8 @@ struct Lexer<'t> {
     pos: usize,
     /// Once a string ran to the end of the file, later ones are cut at their line: no quadratic rescans.
     string_unclosed: bool,
+    /// The last string that runs over several lines: perhaps it lacks its closing quote.
+    long_string: Option<usize>,
     out: Lexed,
 }
 
@@ -230,6 +239,9 @@ impl Lexer<'_> {
             match self.peek() {
                 Some('"') => {
                     self.pos += 1;
+                    if value.contains('\n') && self.text[start..self.pos].contains('\n') {
+                        self.long_string = Some(start);
+                    }
                     break;
                 }
                 Some('\n') if self.string_unclosed => {
@@ -273,11 +285,17 @@ impl Lexer<'_> {
     fn unclosed_string(&mut self, start: usize) {
         self.string_unclosed = true;
         let span = self.span(start, self.pos);
-        self.out.diagnostics.push(
-            Diagnostic::error("E0002", span, "a string is opened but never closed")
-                .at("the string begins here")
-                .hint("close it with `\"`"),
-        );
+        let message = "a string is opened but never closed";
+        let diagnostic = match self.long_string {
+            None => Diagnostic::error("E0002", span, message).at("the string begins here"),
+            Some(long) => {
+                let line = self.text[long..].lines().next().unwrap_or("").len();
+                Diagnostic::error("E0002", self.span(long, long + line), message)
+                    .at("this string runs over several lines: was it meant to end here?")
+                    .label(self.span(start, start + 1), "so that nothing closes this one")
+            }
+        };
+        self.out.diagnostics.push(diagnostic.hint("close it with `\"`"));
     }
 
     /// Reads what follows a backslash: the character meant, none for a line continuation, or a hint.

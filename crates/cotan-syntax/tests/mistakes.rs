@@ -25,6 +25,7 @@ fn wrong_body(text: &str, code: &str, place: &str, says: &str) {
 #[test]
 fn lexical() {
     wrong("let x = \"abc;\nlet y = 1;", "E0002", "\"abc;", "close it with", 2);
+    wrong("let x = \"abc;\nlet y = \"def\";\n", "E0002", "\"abc;", "was it meant to end here", 2);
     wrong("let x = 1; /* a /* b */", "E0003", "/*", "never closed", 1);
     wrong("let x = \"a\\qb\";", "E0004", "\\q", "known are", 1);
     wrong("let x = \"\\u{d800}\";", "E0004", "\\u{d800}", "code point", 1);
@@ -80,7 +81,7 @@ fn from_python_and_ml() {
     wrong_body("let g = lambda x: x;", "E0016", "lambda", "|x| e");
     wrong_body("let y = a ? b : c;", "E0010", "?", "if c { a } else { b }");
     wrong_body("if x = 1 { y }", "E0017", "=", "==");
-    wrong_body("let x = y = 1;", "E0010", "=", "==");
+    wrong_body("let x = y = 1;", "E0017", "=", "==");
     wrong_body("g(x = 1)", "E0010", "=", "position");
     wrong_body("if a then { b }", "E0010", "then", "braces");
     wrong("fn f() { let z = if a then b else c; }", "E0010", "then", "braces", 2);
@@ -121,6 +122,10 @@ fn punctuation() {
     wrong("fn f() { (1 }", "E0012", "(", "never closed", 1);
     wrong("fn f() { g([1, 2) }", "E0012", "[", "never closed", 1);
     wrong("fn f() { if a { b }\n", "E0012", "{", "never closed", 1);
+    wrong("fn f() { (\n1\n", "E0012", "(", "never closed", 2);
+    wrong("fn f() {\n    if a {\n  b\n}\nfn g() { }\n", "E0012", "{", "closed before this", 1);
+    wrong_body("let y = x +* 2;", "E0010", "*", "expected an expression");
+    wrong_body("for i = 0..3 { }", "E0010", "=", "for i in 0..n");
     wrong("fn f();", "E0022", "fn f()", "no body", 1);
     wrong("struct S { a: A; b: B }", "E0010", ";", "commas", 1);
     wrong("struct S { a A }", "E0010", "A", "`:`", 1);

@@ -18,7 +18,7 @@ const UNARY: u8 = 7;
 pub(super) const POWER: u8 = 8;
 
 /// A binary operator and its power.
-fn binary(kind: Kind) -> Option<(BinaryOp, u8)> {
+pub(super) fn binary(kind: Kind) -> Option<(BinaryOp, u8)> {
     Some(match kind {
         Kind::PipePipe => (BinaryOp::Or, OR),
         Kind::AmpAmp => (BinaryOp::And, AND),

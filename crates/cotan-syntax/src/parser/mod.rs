@@ -320,6 +320,11 @@ impl<'t> Parser<'t> {
             let diagnostic = Diagnostic::error("E0012", self.span_of(open), message)
                 .at("opened here")
                 .label(self.here(), format!("expected {}, found {found}", closer.describe()));
+            let outdented = if self.at(Kind::Eof) { self.outdented_after(open) } else { None };
+            let diagnostic = match outdented {
+                Some(token) => diagnostic.label(self.span_of(token), "perhaps it was meant to be closed before this"),
+                _ => diagnostic,
+            };
             self.report(diagnostic);
         } else {
             let diagnostic = self.expectation(what).label(self.span_of(open), "in what is opened here");
@@ -328,6 +333,23 @@ impl<'t> Parser<'t> {
         if self.skip_to(closer, false) {
             self.bump();
         }
+    }
+
+    /// The first token after the brace `open` that begins a line no further to the right than the line of
+    /// `open` does.
+    fn outdented_after(&self, open: Token) -> Option<Token> {
+        if open.kind != Kind::LBrace || self.error_at == Some(self.pos) {
+            return None;
+        }
+        let before = &self.text[..open.start as usize];
+        let line = &before[before.rfind('\n').map_or(0, |n| n + 1)..];
+        let indent = line.len() - line.trim_start().len();
+        let first = self.tokens.partition_point(|t| t.start < open.start);
+        self.tokens[first..].windows(2).map(|pair| (pair[0].end, pair[1])).find_map(|(end, token)| {
+            let gap = &self.text[end as usize..token.start as usize];
+            let begins_at = gap.len() - gap.rfind('\n')? - 1;
+            (begins_at <= indent && !token.kind.is_closer() && token.kind != Kind::Eof).then_some(token)
+        })
     }
 
     /// Reports a closing bracket where none is open.

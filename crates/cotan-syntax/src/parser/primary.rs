@@ -228,8 +228,13 @@ impl Parser<'_> {
         if self.eat(Kind::In) {
             return;
         }
-        self.expected("`in`");
-        if matches!(self.kind(), Kind::Eq | Kind::Colon) || self.at_word("of") {
+        let instead = matches!(self.kind(), Kind::Eq | Kind::Colon) || self.at_word("of");
+        let found = self.found();
+        let diagnostic = Diagnostic::error("E0010", self.here(), format!("expected `in`, found {found}"))
+            .at("expected `in`")
+            .hint("write `for i in 0..n` or `for x in xs`");
+        self.report(diagnostic);
+        if instead {
             self.bump();
         }
     }

@@ -83,11 +83,11 @@ impl Parser<'_> {
                 self.bump();
                 self.eat(Kind::Mut);
             }
-            Kind::Star => {
-                self.refuse("there are no pointers", "write `x` alone; a product needs both factors");
+            Kind::Star if self.nth(1) == Kind::Ident && !self.after_operator() => {
+                self.refuse("there are no pointers", "write `x` alone");
                 self.bump();
             }
-            Kind::Plus if self.nth(1).starts_expr() => {
+            Kind::Plus if self.nth(1).starts_expr() && !self.after_operator() => {
                 self.refuse("there is no unary `+`", "leave it out");
                 self.bump();
             }
@@ -124,6 +124,10 @@ impl Parser<'_> {
             _ => return false,
         }
         true
+    }
+
+    fn after_operator(&self) -> bool {
+        self.pos > 0 && super::exprs::binary(self.tokens[self.pos - 1].kind).is_some()
     }
 
     /// `and`, `or`, `mod`, `^`, `&` between operands, if they bind at least as strongly as `power`.

@@ -272,8 +272,12 @@ impl Parser<'_> {
             self.report(diagnostic);
             return;
         }
-        let diagnostic = self.expectation("`;` or an operator");
-        self.report(diagnostic);
+        if self.at(Kind::Eq) {
+            let diagnostic = Diagnostic::error("E0017", self.here(), "assignments have no value")
+                .hint("assign one after the other; equality is written `==`");
+            self.report(diagnostic);
+        }
+        self.expected("`;` or an operator");
         // Go over the rest of the statement.
         while !matches!(self.kind(), Kind::RBrace | Kind::Eof) {
             if self.eat(Kind::Semi) || self.starts_stmt() {
