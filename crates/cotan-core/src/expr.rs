@@ -63,9 +63,9 @@ pub struct Expr {
 /// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lit {
-    /// An `Int`.
+    /// An `Int`; where the expression's type is a generic parameter, a number of the type it is instantiated to.
     Int(i64),
-    /// A `Float`, or `Float32` where the expression's type says so.
+    /// A `Float`, or `Float32` where the expression's type says so (perhaps after instantiation).
     Float(f64),
     /// A `Bool`.
     Bool(bool),

@@ -6,9 +6,12 @@
 mod expr;
 mod print;
 mod ty;
+mod walk;
 
 pub use expr::*;
+pub use print::{print_fn, print_program, print_signature, print_type};
 pub use ty::{Constraint, GenericParam, ParamId, Ty};
+pub use walk::{Visitor, walk_expr, walk_pattern, walk_place_step, walk_rule, walk_stmt};
 
 use cotan_source::{IndexVec, Span, define_index};
 
