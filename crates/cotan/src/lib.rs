@@ -4,15 +4,10 @@
 
 mod entry;
 mod failure;
-mod inputs;
-mod io;
 mod load;
 mod options;
-mod random;
-mod readable;
 mod session;
 mod suggest;
-mod value;
 
 pub use cotan_source::{Diagnostic, Severity, SourceMap, Span, all_codes, explain, render};
 pub use failure::{Bug, Failure};

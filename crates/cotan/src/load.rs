@@ -25,7 +25,7 @@ pub struct Loader {
     /// The first fault of ours.
     pub bug: Option<Failure>,
     /// Where files named by `use` are looked for.
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 impl Loader {

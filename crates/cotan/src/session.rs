@@ -84,7 +84,8 @@ impl Session {
             let prelude = loader.prelude();
             let roots: Modules = vec![root(&mut loader)?];
             guard("check (cotan-check)", || {
-                cotan_check::check(prelude, roots, &mut |path: &[String]| loader.resolve(path))
+                let mut resolve = |path: &[String]| loader.resolve(path);
+                cotan_check::check(cotan_check::CheckInput { prelude, roots, resolve: &mut resolve })
             })
         });
         self.sources = loader.sources;

@@ -9,6 +9,7 @@
 //! - `tests/errors/*.cot`: the diagnostics are those in the `.txt` beside; a program without mistakes runs `main`.
 //! - `tests/walk/*.cot`: the program at every stage is as in `NAME.STAGE.txt` beside.
 //! - `examples/*.cot`: every `test` block passes.
+//! - the pages of the codes: a block ```` ```cotan,wrong ```` gives the code of its page, a block ```` ```cotan ```` no error.
 
 use cotan::{AdMode, Failure, Options, Session, Silent, Stage};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -39,6 +40,9 @@ fn main() -> std::process::ExitCode {
             let file = file.clone();
             trials.push(Trial::test(name, move || on_large_stack(move || walk(&file, stage))));
         }
+    }
+    for (code, _) in cotan::all_codes() {
+        trials.push(Trial::test(format!("pages/{code}"), move || on_large_stack(move || page(code))));
     }
     for file in programs("examples") {
         let name = format!("examples/{}", stem(&file));
@@ -117,8 +121,8 @@ fn run(file: &Path, mode: AdMode) -> Result<(), Failed> {
     }
     for (name, value) in expectations {
         match cotan::run(&mut session, file, name, &[]) {
-            Ok(answer) if answer.text(true) == value => {}
-            Ok(answer) => faults.push_str(&format!("{name}: expected {value}, found {}\n", answer.text(true))),
+            Ok(answer) if answer.line() == value => {}
+            Ok(answer) => faults.push_str(&format!("{name}: expected {value}, found {}\n", answer.line())),
             Err(failure) => faults.push_str(&format!("{name}:\n{}\n", told(&session, &failure))),
         }
     }
@@ -132,7 +136,7 @@ fn errors(file: &Path) -> Result<(), Failed> {
         Ok(checked) if !checked.warnings.is_empty() => told(&session, &Failure::User(checked.warnings)),
         Ok(_) => match cotan::run(&mut session, file, "main", &[]) {
             Err(failure) => told(&session, &failure),
-            Ok(answer) => format!("no error, the value is {}\n", answer.text(true)),
+            Ok(answer) => format!("no error, the value is {}\n", answer.line()),
         },
     };
     if found.contains("a bug in ") || found.starts_with("no error") {
@@ -145,6 +149,63 @@ fn walk(file: &Path, stage: Stage) -> Result<(), Failed> {
     let mut session = session(AdMode::Transform);
     let text = cotan::show(&mut session, file, stage, Some("main")).map_err(|f| told(&session, &f))?;
     compare(&file.with_extension(format!("{}.txt", stage.name())), &(text.trim_end().to_string() + "\n"))
+}
+
+/// The programs on the page of a code.
+fn page(code: &str) -> Result<(), Failed> {
+    let text = cotan::explain(code).unwrap_or_default();
+    let mut block: Option<(&str, String)> = None;
+    for line in text.lines() {
+        match (&mut block, line.strip_prefix("```")) {
+            (None, Some(kind)) => block = Some((kind, String::new())),
+            (Some(_), Some(_)) => {
+                if let Some((kind, program)) = block.take() {
+                    page_program(code, kind, &program)?;
+                }
+            }
+            (Some((_, program)), None) => {
+                program.push_str(line);
+                program.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    Ok(())
+}
+
+fn page_program(code: &str, kind: &str, program: &str) -> Result<(), Failed> {
+    if kind != "cotan" && kind != "cotan,wrong" {
+        return Ok(());
+    }
+    let mut session = session(AdMode::Transform);
+    let mut codes = Vec::new();
+    let mut text = String::new();
+    let mut found = match session.check_text("page.cot", program) {
+        Ok(checked) => Ok(checked.warnings),
+        Err(failure) => Err(failure),
+    };
+    // A mistake that shows only when the program runs.
+    if kind == "cotan,wrong" && found.as_ref().is_ok_and(Vec::is_empty) {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("page.cot");
+        std::fs::write(&file, program)?;
+        found = cotan::run(&mut session, &file, "main", &[]).map(|_| Vec::new());
+    }
+    let failure = match found {
+        Ok(warnings) => Failure::User(warnings),
+        Err(failure) => failure,
+    };
+    if let Failure::User(diagnostics) = &failure {
+        codes.extend(diagnostics.iter().map(|d| d.code));
+    }
+    text.push_str(&told(&session, &failure));
+    match kind {
+        "cotan" if !codes.is_empty() => Err(format!("the mended program of {code} has errors:\n{text}\nin:\n{program}").into()),
+        "cotan,wrong" if !codes.contains(&code) => {
+            Err(format!("the wrong program of {code} gives:\n{text}\nin:\n{program}").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Compares with the file beside the program, or writes it.
