@@ -3,7 +3,7 @@
 //! In: the names of all modules. Out: [`Checker`], on which the other files write their part of inference.
 
 use crate::modules::{ItemId, ModId, World};
-use crate::types::{OriginState, T, Types, hole};
+use crate::types::{Bits, OriginState, T, Types, hole};
 use cotan_core::{ConstId, Expr, ExprKind, FnId, Local, LocalFn, LocalFnId, LocalId, ParamId, Pattern, Program, Ty};
 use cotan_source::{Diagnostic, IndexVec, Span};
 use cotan_syntax::ast;
@@ -97,7 +97,6 @@ pub struct LocalFnState {
 
 /// The body of one top-level item.
 pub struct Body<'a> {
-    pub item: ItemId,
     pub module: ModId,
     pub serial: usize,
     pub locals: IndexVec<LocalId, Local>,
@@ -113,6 +112,8 @@ pub struct Body<'a> {
     pub irrefutable: Vec<(Pattern, &'static str)>,
     /// Operands of `==`, checked when types are known.
     pub equalities: Vec<(T, Span)>,
+    /// What the clauses of this body must mention.
+    pub mentions: Vec<crate::rules::Mentions>,
     /// For each comprehension around: the first variable bound inside of it.
     pub comprehension_starts: Vec<u32>,
     /// The derivative clause at hand.
@@ -120,9 +121,8 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub fn new(item: ItemId, module: ModId, serial: usize) -> Self {
+    pub fn new(module: ModId, serial: usize) -> Self {
         Body {
-            item,
             module,
             serial,
             locals: IndexVec::new(),
@@ -135,6 +135,7 @@ impl<'a> Body<'a> {
             type_names: Vec::new(),
             irrefutable: Vec::new(),
             equalities: Vec::new(),
+            mentions: Vec::new(),
             comprehension_starts: Vec::new(),
             clause: None,
         }
@@ -167,7 +168,7 @@ pub struct Checker<'a> {
     /// By deferred constraint.
     pub resolutions: FxHashMap<u32, Resolution>,
     /// Uses of functions whose constraints were not known yet: parameter and type.
-    pub obligations: Vec<(ParamId, T, Span)>,
+    pub obligations: Vec<(ParamId, T, Bits, Span)>,
     /// Whether the last expression never yields.
     pub diverges: bool,
     /// Deferred constraints that are methods.
@@ -249,8 +250,20 @@ impl<'a> Checker<'a> {
         self.notes.len() - 1
     }
 
+    /// Notes that the functions around capture a variable.
+    pub fn note_capture(&mut self, id: LocalId) {
+        let depth = self.body.depths[id.0 as usize];
+        let inner: Vec<usize> = self.body.frames[depth..].iter().map(|f| f.note).collect();
+        for note in inner {
+            self.notes[note].captured.insert(id);
+        }
+    }
+
     /// Notes that the code at hand uses a local variable, and refuses to capture one that changes.
     pub fn use_local(&mut self, id: LocalId, span: Span) -> T {
+        if self.body.clause.is_some() {
+            self.refuse_linear_value(id, span);
+        }
         let depth = self.body.depths[id.0 as usize];
         let inner: Vec<usize> = self.body.frames[depth..].iter().map(|f| f.note).collect();
         if !inner.is_empty() {
@@ -298,7 +311,8 @@ impl<'a> Checker<'a> {
             .collect();
         let map: FxHashMap<ParamId, T> = scheme.params.iter().copied().zip(fresh.iter().copied()).collect();
         for (p, t) in scheme.params.iter().zip(&fresh) {
-            self.obligations.push((*p, *t, span));
+            let bits = self.types.params[p.0 as usize].bits;
+            self.obligations.push((*p, *t, bits, span));
         }
         let mut memo = FxHashMap::default();
         let mut origins = FxHashMap::default();

@@ -6,7 +6,7 @@
 use crate::context::Checker;
 use crate::modules::{AdtDecl, AliasId, ModId, TypeItem};
 use crate::sizes::SizeTree;
-use crate::types::{AdtSpace, Bits, Node, T};
+use crate::types::{AdtSpace, Bits, T};
 use cotan_core::{Adt, AdtId, Constraint, Field, GenericParam, SizeName, Ty, Variant};
 use cotan_source::{Diagnostic, IndexVec, Span};
 use cotan_syntax::ast::{self, ExprKind, TypeExpr, TypeExprKind};
@@ -463,10 +463,5 @@ impl<'a> Checker<'a> {
             d = d.hint(format!("if `{}` is a module, write `use {};` first", first.name, first.name));
         }
         self.report(d);
-    }
-
-    /// Whether a type is known to be an `Int`.
-    pub fn is_int(&self, t: T) -> bool {
-        matches!(self.types.node(t), Node::Int)
     }
 }

@@ -60,6 +60,9 @@ impl<'a> Checker<'a> {
             }
         }
         crate::captures::fill(code, rules, &mut local_fns);
+        if sound {
+            self.check_mentions(body, &local_fns);
+        }
         body.local_fns = local_fns;
     }
 }
@@ -95,7 +98,7 @@ impl Elaborate<'_, '_> {
     fn irrefutable(&mut self, pattern: &Pattern, what: &str) {
         if let Some(missing) = crate::exhaustive::missing(&self.checker.program, &[pattern], &pattern.ty) {
             self.checker.report(
-                Diagnostic::error("E0303", pattern.span, format!("this pattern does not match every value of {what}"))
+                Diagnostic::error("E0303", pattern.span, format!("the pattern of {what} must match every value"))
                     .at(format!("`{missing}` is not matched"))
                     .hint("use `match` or `if let`"),
             );

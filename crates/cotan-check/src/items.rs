@@ -7,7 +7,7 @@ use crate::context::{Body, Checker, Frame, FrameKind, ItemState, Scheme, Why};
 use crate::dependencies::{components, uses};
 use crate::infer::Signature;
 use crate::modules::{Item, ItemId, Kind, World};
-use crate::types::{Bits, Maker, T, Types};
+use crate::types::{Maker, T, Types};
 use cotan_core::{ConstDef, Expr, ExprKind, FnBody, FnDef, FnId, LocalId, Program, Rule, TestDef, Ty};
 use cotan_source::{Diagnostic, IndexVec};
 use cotan_syntax::ast;
@@ -26,7 +26,7 @@ pub fn checker(world: World<'_>, diagnostics: Vec<Diagnostic>) -> Checker<'_> {
         states: vec![ItemState::Unchecked; count],
         fn_ids: vec![None; count],
         notes: Vec::new(),
-        body: Body::new(0, 0, 0),
+        body: Body::new(0, 0),
         resolutions: FxHashMap::default(),
         obligations: Vec::new(),
         diverges: false,
@@ -140,7 +140,7 @@ impl<'a> Checker<'a> {
 
     fn enter(&mut self, item: ItemId) {
         self.serial += 1;
-        self.body = Body::new(item, self.world.items[item].module, self.serial);
+        self.body = Body::new(self.world.items[item].module, self.serial);
     }
 
     fn check_group(&mut self, items: &[ItemId], loops: bool) {
@@ -183,7 +183,18 @@ impl<'a> Checker<'a> {
             }
         }
         let _ = open;
+        for item in items {
+            if let Some(t) = self.open_type(*item) {
+                self.open_origins(t, 0);
+            }
+            if let ItemState::Ready(scheme) = &mut self.states[*item]
+                && matches!(self.world.items[*item].item, Item::Fn(_))
+            {
+                scheme.origins = true;
+            }
+        }
         self.default_int_literals();
+        self.check_points();
         self.check_obligations();
         self.types.level = 0;
         for done in pending {
@@ -276,7 +287,6 @@ impl<'a> Checker<'a> {
             && matches!(self.world.items[item].item, Item::Fn(_))
         {
             scheme.params = generics.to_vec();
-            scheme.origins = true;
         }
     }
 
@@ -335,17 +345,24 @@ impl<'a> Checker<'a> {
     }
 
     fn pending(&mut self, item: ItemId, params: Vec<LocalId>, code: Expr, rules: Vec<Rule>, ret: T) -> Pending<'a> {
-        let body = std::mem::replace(&mut self.body, Body::new(item, 0, 0));
+        let body = std::mem::replace(&mut self.body, Body::new(0, 0));
         Pending { item, body, params, code, rules, ret, errors: 0 }
     }
 
     /// Constraints of generic parameters that were found after they were used.
     fn check_obligations(&mut self) {
-        for (p, t, span) in std::mem::take(&mut self.obligations) {
+        for (p, t, known, span) in std::mem::take(&mut self.obligations) {
             let bits = self.types.params[p.0 as usize].bits;
-            if bits != Bits::NONE {
+            if bits != known {
                 self.require(t, bits, span, None);
             }
+        }
+    }
+
+    /// Types that nothing but their tangents decide: tangents are never solved backwards.
+    fn check_points(&mut self) {
+        for point in std::mem::take(&mut self.types.points) {
+            self.refuse_undecided_point(point);
         }
     }
 

@@ -3,7 +3,6 @@
 //! In: the parsed prelude and root files, and a way to find further modules. Out: [`World`], in which every
 //! item has a number and every module a table of names. Newly true: each top-level name is declared once.
 
-use crate::context::Checker;
 use cotan_core::AdtId;
 use cotan_source::{Diagnostic, Span};
 use cotan_syntax::ast::{self, ItemKind};
@@ -492,11 +491,4 @@ fn duplicate(name: &ast::Ident, first: Span) -> Diagnostic {
     Diagnostic::error("E0103", name.span, format!("`{}` is declared twice", name.name))
         .at("declared again here")
         .label(first, "first declared here")
-}
-
-impl Checker<'_> {
-    /// The module of the body at hand.
-    pub fn module(&self) -> ModId {
-        self.body.module
-    }
 }

@@ -6,7 +6,7 @@
 use crate::constraints::Deferred;
 use crate::context::Checker;
 use crate::types::{Bits, Literal, Node, T, Var};
-use cotan_core::{BinaryOp, ParamId};
+use cotan_core::BinaryOp;
 use cotan_source::{Diagnostic, Span};
 
 /// Whether an operator's meaning is known.
@@ -24,7 +24,7 @@ enum Shape {
     /// A tangent space that is neither a scalar nor an array.
     Space,
     /// A parameter of which nothing is known.
-    Bare(ParamId),
+    Bare,
     Str,
     Unknown(Var),
     Other,
@@ -79,7 +79,7 @@ impl Checker<'_> {
                 } else if bits.has(Bits::SPACE) {
                     Shape::Space
                 } else {
-                    Shape::Bare(*p)
+                    Shape::Bare
                 }
             }
             Node::Tuple(_) | Node::Adt(..) | Node::Tangent(_) => Shape::Space,
@@ -236,11 +236,11 @@ impl Checker<'_> {
             }
             (Shape::Scalar, Shape::Array(elem)) => self.broadcast(op, left, elem, right, both, force, spans),
             (Shape::Array(elem), Shape::Scalar) => self.broadcast(op, right, elem, left, both, force, spans),
-            (Shape::Space | Shape::Bare(_), Shape::Space | Shape::Bare(_) | Shape::Unknown(_))
-            | (Shape::Unknown(_), Shape::Space | Shape::Bare(_)) => {
+            (Shape::Space | Shape::Bare, Shape::Space | Shape::Bare | Shape::Unknown(_))
+            | (Shape::Unknown(_), Shape::Space | Shape::Bare) => {
                 let mut ok = self.types.unify(left, right).is_ok();
                 if ok {
-                    let bits = if matches!(self.shape(left), Shape::Bare(_)) { Bits::NUM } else { Bits::SPACE };
+                    let bits = if matches!(self.shape(left), Shape::Bare) { Bits::NUM } else { Bits::SPACE };
                     ok = matches!(self.shape(left), Shape::Scalar) || self.types.require(left, bits).is_ok();
                 }
                 self.done(op, ok, left, both, spans)
@@ -257,7 +257,7 @@ impl Checker<'_> {
                 self.wait(&[left, right])
             }
             // A number and a parameter without constraint: they are the same kind of number.
-            (Shape::Scalar, Shape::Bare(_)) | (Shape::Bare(_), Shape::Scalar) => {
+            (Shape::Scalar, Shape::Bare) | (Shape::Bare, Shape::Scalar) => {
                 let ok = self.types.unify(left, right).is_ok();
                 self.done(op, ok, left, both, spans)
             }
@@ -304,7 +304,7 @@ impl Checker<'_> {
             Shape::Scalar | Shape::Error => self.types.unify(scalar, elem).is_ok(),
             Shape::Unknown(_) if !force => return self.wait(&[elem, scalar]),
             Shape::Unknown(_) => self.types.unify(scalar, elem).is_ok(),
-            Shape::Bare(_) => self.scale_bare(scalar, elem),
+            Shape::Bare => self.scale_bare(scalar, elem),
             Shape::Space if scales => {
                 self.types.unify(scalar, T::FLOAT).is_ok() && self.types.require(elem, Bits::SPACE).is_ok()
             }
@@ -353,15 +353,15 @@ impl Checker<'_> {
                 let ok = self.types.unify(right, T::FLOAT).is_ok() && self.types.require(left, Bits::SPACE).is_ok();
                 self.done(op, ok, left, both, spans)
             }
-            (Shape::Scalar, Shape::Bare(_)) if times => {
+            (Shape::Scalar, Shape::Bare) if times => {
                 let ok = self.scale_bare(left, right);
                 self.done(op, ok, right, both, spans)
             }
-            (Shape::Bare(_), Shape::Scalar) => {
+            (Shape::Bare, Shape::Scalar) => {
                 let ok = self.scale_bare(right, left);
                 self.done(op, ok, left, both, spans)
             }
-            (Shape::Bare(_), Shape::Bare(_)) => {
+            (Shape::Bare, Shape::Bare) => {
                 let ok = self.numbers(left, right);
                 self.done(op, ok, left, both, spans)
             }

@@ -36,7 +36,7 @@ impl Checker<'_> {
             d
         };
         match clash {
-            Clash::Mismatch => {
+            Clash::Mismatch | Clash::Literal => {
                 let mut d = Diagnostic::error("E0201", span, format!("expected `{shown_want}`, found `{shown_found}`"))
                     .at(format!("this is `{shown_found}`"));
                 d = because(d);

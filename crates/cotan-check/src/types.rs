@@ -168,6 +168,8 @@ pub struct Types {
     pub ready: Vec<u32>,
     /// Variables of literals, for defaults.
     pub literals: Vec<T>,
+    /// Variables whose tangents were asked for.
+    pub points: Vec<T>,
     pub(crate) work: Vec<(T, T)>,
 }
 
@@ -186,6 +188,7 @@ impl Types {
             deferred: Vec::new(),
             ready: Vec::new(),
             literals: Vec::new(),
+            points: Vec::new(),
             work: Vec::new(),
         }
     }

@@ -19,6 +19,8 @@ pub enum Clash {
     Infinite,
     /// `ty` cannot have this constraint.
     Constraint(T, Bits),
+    /// A literal is not of this type.
+    Literal,
     /// A declared constraint of a parameter is too weak.
     Declared(ParamId, Bits),
     /// A generic parameter would leave its function.
@@ -144,8 +146,13 @@ impl Types {
         }
         let state_mut = self.var_mut(v);
         state_mut.link = Some(t);
-        self.ready.extend(state.watchers);
+        self.ready.extend(&state.watchers);
         let bits = self.require_one(t, state.bits);
+        if bits.is_err() {
+            // Left open, so that messages show what it was.
+            self.var_mut(v).link = None;
+            return if state.literal == Literal::None { bits } else { Err(Clash::Literal) };
+        }
         if let Some(tangent) = state.tangent {
             let normal = self.tangent_of(t, state.span);
             self.work.push((tangent, normal));
@@ -313,6 +320,7 @@ impl Types {
                     self.var_mut(fresh).point = Some(t);
                 }
                 self.var_mut(v).tangent = Some(tangent);
+                self.points.push(t);
                 tangent
             }
         }

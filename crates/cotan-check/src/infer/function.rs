@@ -66,6 +66,10 @@ impl<'a> Checker<'a> {
             None => (self.types.fresh(decl.name.span), SizeTree::None),
         };
         self.body.type_names.truncate(mark);
+        let param_types: Vec<T> = params.iter().map(|p| p.0).collect();
+        for t in param_types.iter().copied().chain([ret]) {
+            self.share_origins(&param_types, t);
+        }
         let annotated =
             decl.ret.as_ref().is_some_and(complete) && decl.params.iter().all(|p| p.ty.as_ref().is_some_and(complete));
         Signature { generics, names, params, ret, ret_tree, annotated }
@@ -122,6 +126,7 @@ impl<'a> Checker<'a> {
         self.settle(constraints, outer, all);
         self.default_literals();
         self.solve_ready();
+        self.default_results(types, outer);
         let mut generics = Vec::new();
         // Tangents of unknown types follow from the types, so those come first.
         for tangents in [false, true] {
@@ -134,6 +139,9 @@ impl<'a> Checker<'a> {
                 let state = self.types.var(v).clone();
                 if state.literal == Literal::Float {
                     let _ = self.types.unify(t, T::FLOAT);
+                    continue;
+                }
+                if self.refuse_undecided_point(t) {
                     continue;
                 }
                 let name = self.new_generic_name(generics.len(), taken);
@@ -149,6 +157,86 @@ impl<'a> Checker<'a> {
             self.open_origins(*t, outer);
         }
         generics
+    }
+
+    /// Reports a type that is open while its tangent is decided; whether it was so.
+    pub fn refuse_undecided_point(&mut self, point: T) -> bool {
+        let Some(v) = self.types.var_of(point) else { return false };
+        let state = self.types.var(v).clone();
+        let Some(tangent) = state.tangent.filter(|t| self.types.var_of(*t).is_none()) else { return false };
+        if !matches!(self.types.node(tangent), Node::Error) {
+            let shown = self.types.show(tangent);
+            self.report(
+                cotan_source::Diagnostic::error(
+                    "E0211",
+                    state.span,
+                    "the type of a point of differentiation is not known",
+                )
+                .at(format!("its tangent is `{shown}`, but several types have that tangent"))
+                .hint("annotate the parameter or variable that the derivative is taken at, or the function's result"),
+            );
+        }
+        let _ = self.types.unify(point, T::ERROR);
+        true
+    }
+
+    /// Integer literals that only the results share are `Int`s.
+    fn default_results(&mut self, types: &[T], outer: u32) {
+        let mut given = Vec::new();
+        let mut all = Vec::new();
+        for t in types {
+            self.open_vars(*t, outer, true, &mut all);
+            if let Node::Fn(arg, _, _) = self.types.node(*t).clone() {
+                self.open_vars(arg, outer, true, &mut given);
+            }
+        }
+        for t in all {
+            let Some(v) = self.types.var_of(t) else { continue };
+            if self.types.var(v).literal == Literal::Int && !given.contains(&t) {
+                let float = self.types.var(v).bits.has(Bits::SPACE);
+                let _ = self.types.unify(t, if float { T::FLOAT } else { T::INT });
+            }
+        }
+        self.solve_ready();
+    }
+
+    /// A tangent of a function type in a signature is that of the parameter with this type, if there is one.
+    fn share_origins(&mut self, params: &[T], t: T) {
+        let t = self.types.resolve(t);
+        match self.types.node(t).clone() {
+            Node::Tuple(parts) | Node::Adt(_, parts) => parts.iter().for_each(|p| self.share_origins(params, *p)),
+            Node::Array(inner) => self.share_origins(params, inner),
+            Node::Fn(arg, ret, _) => {
+                self.share_origins(params, arg);
+                self.share_origins(params, ret);
+            }
+            Node::Tangent(point) => {
+                if let Node::Fn(..) = self.types.node(point) {
+                    let same: Vec<T> = params.iter().copied().filter(|p| self.same_type(*p, point)).collect();
+                    if let [param] = same[..] {
+                        let _ = self.types.unify(param, point);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn same_type(&self, a: T, b: T) -> bool {
+        let (a, b) = (self.types.resolve(a), self.types.resolve(b));
+        match (self.types.node(a), self.types.node(b)) {
+            _ if a == b => true,
+            (Node::Param(p), Node::Param(q)) => p == q,
+            (Node::Tuple(xs), Node::Tuple(ys)) => {
+                xs.len() == ys.len() && xs.iter().zip(ys.iter()).all(|(x, y)| self.same_type(*x, *y))
+            }
+            (Node::Adt(i, xs), Node::Adt(j, ys)) => {
+                i == j && xs.iter().zip(ys.iter()).all(|(x, y)| self.same_type(*x, *y))
+            }
+            (Node::Array(x), Node::Array(y)) | (Node::Tangent(x), Node::Tangent(y)) => self.same_type(*x, *y),
+            (Node::Fn(a1, r1, _), Node::Fn(a2, r2, _)) => self.same_type(*a1, *a2) && self.same_type(*r1, *r2),
+            _ => false,
+        }
     }
 
     fn new_generic_name(&self, index: usize, taken: &[&str]) -> String {
@@ -187,7 +275,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn open_origins(&mut self, t: T, outer: u32) {
+    pub fn open_origins(&mut self, t: T, outer: u32) {
         let t = self.types.resolve(t);
         match self.types.node(t).clone() {
             Node::Tuple(parts) | Node::Adt(_, parts) => parts.iter().for_each(|p| self.open_origins(*p, outer)),

@@ -13,6 +13,7 @@ mod pattern;
 mod stmt;
 
 pub use function::Signature;
+pub use pattern::Bound;
 
 use crate::constraints::Deferred;
 use crate::context::{Checker, Want, Why};

@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
         let mut bound = Bound::default();
         let pattern = self.pattern(pattern, t, Why::new("the value has this type", value.span), &mut bound);
         if !matches!(pattern.kind, PatternKind::Bind(_)) {
-            self.body.irrefutable.push((pattern.clone(), "`let`"));
+            self.body.irrefutable.push((pattern.clone(), "a `let`"));
         }
         self.bind_pattern_names(bound);
         StmtKind::Let { pattern, value }
@@ -232,6 +232,9 @@ impl<'a> Checker<'a> {
 
     /// The variable and the path that are assigned, with the type of the place.
     pub fn place(&mut self, place: &'a ast::Expr) -> Option<(LocalId, Vec<PlaceStep>, T)> {
+        if let Some(inner) = self.adjoint_argument(place) {
+            return self.place(inner);
+        }
         match &place.kind {
             ast::ExprKind::Path(path) if path.len() == 1 => {
                 let name = &path[0];
@@ -346,6 +349,13 @@ impl<'a> Checker<'a> {
                 .note("closures capture by value")
                 .hint("return the new value instead, or use a loop"),
             );
+        } else if self.is_forward_variable(local) {
+            self.report(
+                Diagnostic::error("E0307", span, format!("a `with` block cannot assign `{}`", variable.name))
+                    .label(variable.span, "declared as `mut` before the block")
+                    .note("the block may run several times, or never")
+                    .hint("use a variable of its own"),
+            );
         } else if self.body.frames.last().is_some_and(|f| f.loops.contains(&false))
             && self.bound_outside_comprehension(local)
         {
@@ -399,8 +409,12 @@ impl<'a> Checker<'a> {
             group.push((id, &**decl, signature, t));
         }
         for (id, decl, signature, _) in &group {
+            let mentions = self.body.mentions.len();
             let note = self.body.local_fn_states[id.0 as usize].note;
             let (params, body, rules) = self.function_code(decl, signature, crate::context::FrameKind::LocalFn, note);
+            for m in &mut self.body.mentions[mentions..] {
+                m.owner.get_or_insert(*id);
+            }
             let local_fn = &mut self.body.local_fns[*id];
             local_fn.params = params;
             local_fn.body = body;
