@@ -227,8 +227,6 @@ pub enum Ad {
 /// Stages of the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Stage {
-    /// The tokens
-    Tokens,
     /// The syntax tree
     Syntax,
     /// The typed core

@@ -22,7 +22,7 @@ const STACK: usize = 4 << 30;
 const OUR_BUG: u8 = 70;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
+    let cli = Arc::new(args::Cli::parse());
     // A panic is told by whoever catches it, with its place; the default report would be printed twice.
     let place = Arc::new(Mutex::new(String::new()));
     let told = Arc::clone(&place);

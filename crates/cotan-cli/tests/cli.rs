@@ -147,7 +147,8 @@ fn arguments_are_checked() {
     p.cotan(&["run", "p.cot", "square", "--arg", "x=[1"]).fails(1, &["E0805"]);
     p.cotan(&["run", "p.cot", "total", "--arg", "a=[[1,2],[3]"]).fails(1, &["E0806"]);
     p.cotan(&["run", "p.cot", "total", "--arg", "a=[[1,2],[3,4],]"]).fails(1, &["E0804"]);
-    p.cotan(&["run", "p.cot", "total", "--arg", "a=[[1,2],[3,\"x\"]]"]).fails(1, &["E0805", "a[1][1]", "expected Float"]);
+    p.cotan(&["run", "p.cot", "total", "--arg", "a=[[1,2],[3,\"x\"]]"])
+        .fails(1, &["E0805", "a[1][1]", "expected Float"]);
     p.cotan(&["run", "p.cot", "predict", "--arg", r#"m={"w":[1],"bias":"x"}"#, "--arg", "x=[1]"])
         .fails(1, &["m.bias", "expected Float, found \"x\""]);
     p.cotan(&["run", "p.cot", "predict", "--arg", r#"m={"w":[1],"bais":0}"#, "--arg", "x=[1]"])
@@ -246,7 +247,7 @@ fn nans_are_traced() {
 #[test]
 fn stages_are_shown() {
     let p = place();
-    for stage in ["tokens", "syntax", "core", "ir", "opt", "expanded", "final"] {
+    for stage in ["syntax", "core", "ir", "opt", "expanded", "final"] {
         let told = p.cotan(&["show", "--stage", stage, "p.cot", "square"]);
         assert_eq!(told.code, Some(0), "{stage}: {told:?}");
         assert!(!told.out.trim().is_empty(), "{stage}");

@@ -8,7 +8,6 @@ use crate::differences::{self, Slope};
 use crate::entry::Entry;
 use crate::failure::Failure;
 use crate::inputs::{self, Given};
-use crate::io::Types;
 use crate::leaves::{self, Leaf};
 use crate::pipeline::Compiled;
 use crate::random::{self, Domain, Random};
@@ -194,22 +193,16 @@ impl Check<'_> {
 
     /// The tangent of the arguments with these numbers at its leaves.
     fn direction(&self, args: &[Value], numbers: &[f64]) -> Value {
-        let types = self.compiled.types();
         let mut numbers = numbers.iter().copied();
         let mut next = || numbers.next().unwrap_or(0.0);
-        let mut parts: Vec<Value> =
-            args.iter().zip(&self.tys).map(|(v, ty)| leaves::tangent(v, *ty, types, &mut next)).collect();
+        let mut parts: Vec<Value> = args.iter().map(|v| leaves::tangent(v, &mut next)).collect();
         if parts.len() == 1 { parts.remove(0) } else { crate::io::make::tuple(parts) }
     }
 
     /// The arguments with `step` times these numbers added to their leaves.
     fn moved(&self, args: &[Value], numbers: &[f64], step: f64) -> Vec<Value> {
-        let types = self.compiled.types();
         let mut numbers = numbers.iter().copied();
-        args.iter()
-            .zip(&self.tys)
-            .map(|(v, ty)| leaves::map(v, *ty, types, &mut |x| x + step * numbers.next().unwrap_or(0.0)))
-            .collect()
+        args.iter().map(|v| leaves::map(v, &mut |x| x + step * numbers.next().unwrap_or(0.0))).collect()
     }
 
     /// The leaves of the result at a point nearby.
@@ -247,21 +240,19 @@ impl Check<'_> {
         let y_leaves = self.result_leaves(y);
         let dx: Vec<f64> = x_leaves.iter().map(|_| random.between(-1.0, 1.0)).collect();
         let dy: Vec<f64> = y_leaves.iter().map(|_| random.between(0.25, 1.0)).collect();
-        let types = self.compiled.types();
         let cotangent = {
             let mut numbers = dy.iter().copied();
-            leaves::tangent(y, self.compiled.result(CALL), types, &mut || numbers.next().unwrap_or(0.0))
+            leaves::tangent(y, &mut || numbers.next().unwrap_or(0.0))
         };
 
         let forward = self.forward(args, &dx, y)?;
         let both = self.session.call(&mut self.compiled, VJP, with(args, cotangent))?;
         let gradient = {
-            let types = self.compiled.types();
             let mut out = Vec::new();
             let back = crate::io::make::part(&both, &[1]).cloned().unwrap_or_else(crate::io::make::unit);
-            for (i, (value, ty)) in args.iter().zip(&self.tys).enumerate() {
+            for (i, value) in args.iter().enumerate() {
                 let part = if args.len() == 1 { Some(&back) } else { crate::io::make::part(&back, &[i]) };
-                leaves::of_tangent(part, value, *ty, types, &mut out);
+                leaves::of_tangent(part, value, &mut out);
             }
             out
         };
@@ -323,7 +314,7 @@ impl Check<'_> {
         let pair = self.session.call(&mut self.compiled, JVP, with(args, dx))?;
         let mut out = Vec::new();
         let tangent = crate::io::make::part(&pair, &[1]);
-        leaves::of_tangent(tangent, y, self.compiled.result(CALL), self.compiled.types(), &mut out);
+        leaves::of_tangent(tangent, y, &mut out);
         Ok(out)
     }
 }

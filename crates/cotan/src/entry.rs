@@ -13,6 +13,8 @@ use cotan_source::{IndexVec, Span};
 /// What a new entry point computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
+    /// The function itself, which is not generic or is called at `Float`.
+    Itself,
     /// `f(x)`.
     Call,
     /// `(f(x), gradient)`, the gradient with respect to the parameters at these positions.
@@ -47,6 +49,9 @@ pub fn signature(core: &Program, function: FnId) -> (Vec<Ty>, Ty) {
 
 /// Adds the entry point `entry` for `function`.
 pub fn add(core: &mut Program, function: FnId, entry: &Entry) -> FnId {
+    if *entry == Entry::Itself && core.fns[function].generics.is_empty() {
+        return function;
+    }
     let (params, ret) = signature(core, function);
     let def = &core.fns[function];
     let names = def.params.iter().map(|p| def.locals[*p].name.clone()).collect::<Vec<_>>();
@@ -65,7 +70,7 @@ pub fn add(core: &mut Program, function: FnId, entry: &Entry) -> FnId {
     };
     let locals: Vec<LocalId> = names.iter().zip(&params).map(|(n, ty)| maker.param(n, ty.clone())).collect();
     let (title, body) = match entry {
-        Entry::Call => {
+        Entry::Itself | Entry::Call => {
             let x = maker.tuple_of(&locals);
             let callee = maker.callee.clone();
             ("call", maker.call(callee, x, ret))
@@ -248,10 +253,8 @@ impl Maker<'_> {
         let (a, da, db) = (x.ty.clone(), x.ty.tangent(self.core), ret.tangent(self.core));
         let direction = self.param("dx", da.clone());
         let f = self.callee.clone();
-        let arg = self.expr(
-            ExprKind::Tuple(vec![f.clone(), x, self.get(direction)]),
-            Ty::Tuple(vec![f.ty, a.clone(), da]),
-        );
+        let arg =
+            self.expr(ExprKind::Tuple(vec![f.clone(), x, self.get(direction)]), Ty::Tuple(vec![f.ty, a.clone(), da]));
         let result = Ty::Tuple(vec![ret.clone(), db]);
         let jvp = self.builtin("jvp", &["A", "B"], vec![a, ret], arg.ty.clone(), result.clone());
         self.call(jvp, arg, result)

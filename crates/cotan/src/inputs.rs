@@ -95,8 +95,11 @@ pub fn all(
 
 /// A parameter whose values cannot be given.
 pub fn outside(function: &str, param: &Param, types: Types<'_>) -> Diagnostic {
-    let message =
-        format!("parameter `{}` of `{function}` has type {}, which cannot come from outside", param.name, types.name(param.ty));
+    let message = format!(
+        "parameter `{}` of `{function}` has type {}, which cannot come from outside",
+        param.name,
+        types.name(param.ty)
+    );
     Diagnostic::error("E0814", Span::NONE, message)
         .hint(format!("write a function without such a parameter that calls `{function}`"))
 }

@@ -111,7 +111,11 @@ fn empty(file: FileId, length: usize) -> Module {
 }
 
 fn module_path(path: &Path) -> String {
-    path.with_extension("").components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect::<Vec<_>>().join("::")
+    path.with_extension("")
+        .components()
+        .map(|c| c.as_os_str().to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .join("::")
 }
 
 /// Reads a text file of the user.

@@ -5,10 +5,8 @@
 
 use crate::entry;
 use crate::io::{Elements, Types, make};
-use cotan_core::{
-    BinaryOp, Expr, ExprKind, FnBody, FnDef, FnId, Lit, LocalId, Program, SizeName, StmtKind, Ty,
-};
 use crate::value::Value;
+use cotan_core::{BinaryOp, Expr, ExprKind, FnBody, FnDef, FnId, Lit, LocalId, Program, SizeName, StmtKind, Ty};
 use cotan_ir::{Type, TypeId};
 use rustc_hash::FxHashMap;
 
@@ -234,8 +232,7 @@ impl Maker<'_> {
                 let core = self.core;
                 let adt = &core.adts[*id];
                 let variant = self.variant(*id, depth);
-                let irs: Vec<TypeId> =
-                    self.types.adt(ir_id).variants[variant].fields.iter().map(|(_, t)| *t).collect();
+                let irs: Vec<TypeId> = self.types.adt(ir_id).variants[variant].fields.iter().map(|(_, t)| *t).collect();
                 let mut names: FxHashMap<&str, i64> = FxHashMap::default();
                 let mut fields = Vec::with_capacity(irs.len());
                 for (i, (field, ir)) in adt.variants[variant].fields.iter().zip(irs).enumerate() {

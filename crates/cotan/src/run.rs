@@ -45,13 +45,22 @@ impl Answer {
         }
     }
 
+    /// The answer in Cotan's notation, whole and on one line.
+    pub fn line(&self) -> String {
+        match &self.content {
+            Content::Value(value, ty) => io::line(value, *ty, self.compiled.types()),
+            Content::Gradient { .. } => self.text(true),
+        }
+    }
+
     /// The answer as JSON.
     pub fn json(&self) -> String {
         let types = self.compiled.types();
         match &self.content {
             Content::Value(value, ty) => io::json(&[Piece::Value(value, *ty)], types),
             Content::Gradient { value: (value, ty), parts } => {
-                let mut pieces = vec![Piece::Text("{\"value\":"), Piece::Value(value, *ty), Piece::Text(",\"gradient\":{")];
+                let mut pieces =
+                    vec![Piece::Text("{\"value\":"), Piece::Value(value, *ty), Piece::Text(",\"gradient\":{")];
                 for (i, (name, value, ty)) in parts.iter().enumerate() {
                     pieces.push(Piece::Text(if i > 0 { "," } else { "" }));
                     pieces.push(Piece::Name(name));
@@ -103,7 +112,10 @@ pub fn gradient(
     let def = &checked.core.fns[id];
     let names: Vec<String> = def.params.iter().map(|p| def.locals[*p].name.clone()).collect();
     if ret != Ty::Float {
-        let message = format!("`{function}` has no gradient: its result is {}, not Float", type_name(&checked.core, &ret));
+        let message = format!(
+            "`{function}` has no gradient: its result is {}, not Float",
+            cotan_core::print_type(&checked.core, &[], &ret)
+        );
         return Err(Diagnostic::error("E0818", def.span, message).hint("make a Float of the result").into());
     }
     let chosen = choose(&checked.core, function, &names, &params, wrt)?;
@@ -112,17 +124,15 @@ pub fn gradient(
     let pair = session.call(&mut compiled, 0, args)?;
     let result = compiled.result(0);
     let types = compiled.types();
-    let part = |value: &Value, ty: TypeId, i: usize| Some((io::make::part(value, &[i])?.clone(), types.component(ty, i)?));
+    let part =
+        |value: &Value, ty: TypeId, i: usize| Some((io::make::part(value, &[i])?.clone(), types.component(ty, i)?));
     let broken = || Failure::bug("entry points", "a gradient that is no pair");
     let value = part(&pair, result, 0).ok_or_else(broken)?;
     let (whole, whole_ty) = part(&pair, result, 1).ok_or_else(broken)?;
     let mut parts = Vec::new();
     for (i, position) in chosen.iter().enumerate() {
-        let (value, ty) = if chosen.len() == 1 {
-            (whole.clone(), whole_ty)
-        } else {
-            part(&whole, whole_ty, i).ok_or_else(broken)?
-        };
+        let (value, ty) =
+            if chosen.len() == 1 { (whole.clone(), whole_ty) } else { part(&whole, whole_ty, i).ok_or_else(broken)? };
         parts.push((names[*position].clone(), value, ty));
     }
     Ok(Answer { compiled, content: Content::Gradient { value, parts } })
@@ -155,7 +165,7 @@ fn choose(
             });
         };
         if !smooth(i) {
-            let ty = type_name(core, &params[i]);
+            let ty = cotan_core::print_type(core, &[], &params[i]);
             let message = format!("parameter `{name}` of `{function}` is of type {ty} and has no derivative");
             return Err(Diagnostic::error("E0819", Span::NONE, message).into());
         }
@@ -173,28 +183,6 @@ fn zero_space(tangent: &Ty) -> bool {
         Ty::Array(elem) => zero_space(elem),
         Ty::Float | Ty::Float32 | Ty::Int | Ty::Bool | Ty::Str => false,
         Ty::Adt(..) | Ty::Fn(..) | Ty::Param(_) | Ty::Tangent(_) => false,
-    }
-}
-
-/// A type of the core in Cotan's notation.
-fn type_name(core: &Program, ty: &Ty) -> String {
-    let list = |tys: &[Ty]| tys.iter().map(|t| type_name(core, t)).collect::<Vec<_>>().join(", ");
-    match ty {
-        Ty::Float => "Float".into(),
-        Ty::Float32 => "Float32".into(),
-        Ty::Int => "Int".into(),
-        Ty::Bool => "Bool".into(),
-        Ty::Str => "String".into(),
-        Ty::Tuple(parts) => format!("({})", list(parts)),
-        Ty::Array(elem) => format!("[]{}", type_name(core, elem)),
-        Ty::Adt(id, args) if args.is_empty() => core.adts[*id].name.clone(),
-        Ty::Adt(id, args) => format!("{}<{}>", core.adts[*id].name, list(args)),
-        Ty::Fn(arg, ret) => match &**arg {
-            Ty::Tuple(parts) => format!("fn({}) -> {}", list(parts), type_name(core, ret)),
-            arg => format!("fn({}) -> {}", type_name(core, arg), type_name(core, ret)),
-        },
-        Ty::Param(p) => p.to_string(),
-        Ty::Tangent(of) => format!("Tangent<{}>", type_name(core, of)),
     }
 }
 

@@ -59,7 +59,9 @@ fn on_large_stack(work: impl FnOnce() -> Result<(), Failed> + Send + 'static) ->
 
 fn programs(folder: &str) -> Vec<PathBuf> {
     let mut out: Vec<PathBuf> = std::fs::read_dir(folder)
-        .map(|entries| entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "cot")).collect())
+        .map(|entries| {
+            entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "cot")).collect()
+        })
         .unwrap_or_default();
     out.sort();
     out
@@ -200,7 +202,9 @@ fn page_program(code: &str, kind: &str, program: &str) -> Result<(), Failed> {
     }
     text.push_str(&told(&session, &failure));
     match kind {
-        "cotan" if !codes.is_empty() => Err(format!("the mended program of {code} has errors:\n{text}\nin:\n{program}").into()),
+        "cotan" if !codes.is_empty() => {
+            Err(format!("the mended program of {code} has errors:\n{text}\nin:\n{program}").into())
+        }
         "cotan,wrong" if !codes.contains(&code) => {
             Err(format!("the wrong program of {code} gives:\n{text}\nin:\n{program}").into())
         }

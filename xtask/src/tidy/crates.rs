@@ -50,8 +50,7 @@ struct Manifest {
 
 /// Checks the graph and its two documents.
 pub fn check(files: &[File], faults: &mut Vec<String>) {
-    let manifests: Vec<Manifest> =
-        files.iter().filter(|f| f.is("/Cargo.toml")).map(|f| manifest(&f.text)).collect();
+    let manifests: Vec<Manifest> = files.iter().filter(|f| f.is("/Cargo.toml")).map(|f| manifest(&f.text)).collect();
     for found in &manifests {
         let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == found.name) else {
             faults.push(format!("{}: a crate that the graph in xtask/src/tidy/crates.rs does not know", found.name));
@@ -111,8 +110,7 @@ fn table(files: &[File], manifests: &[Manifest], faults: &mut Vec<String>) {
         rows.insert(name, names);
     }
     for found in manifests {
-        let inside: Vec<String> =
-            found.inside.iter().map(|d| d.trim_start_matches("cotan-").to_string()).collect();
+        let inside: Vec<String> = found.inside.iter().map(|d| d.trim_start_matches("cotan-").to_string()).collect();
         match rows.remove(&found.name) {
             None => faults.push(format!("ARCHITECTURE.md: no row for {}", found.name)),
             Some(said) if said == ["all"] => {}
@@ -136,11 +134,7 @@ fn reasons(files: &[File], manifests: &[Manifest], faults: &mut Vec<String>) {
         faults.push("docs/dependencies.md is missing".into());
         return;
     };
-    let said: Vec<&str> = page
-        .text
-        .lines()
-        .filter_map(|l| l.strip_prefix("| `")?.split('`').next())
-        .collect();
+    let said: Vec<&str> = page.text.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
     let mut used: Vec<&str> = manifests.iter().flat_map(|m| &m.outside).map(String::as_str).collect();
     used.sort_unstable();
     used.dedup();

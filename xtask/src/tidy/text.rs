@@ -58,14 +58,14 @@ fn folder(file: &File) -> &str {
 
 /// Banned words outside comments.
 fn words(file: &File, faults: &mut Vec<String>) {
-    let door = file.path.starts_with("crates/cotan-cli/") || file.path.starts_with("xtask/") || file.path.contains("/tests/");
+    let door =
+        file.path.starts_with("crates/cotan-cli/") || file.path.starts_with("xtask/") || file.path.contains("/tests/");
     for (number, line) in file.text.lines().enumerate() {
         let code = line.split("//").next().unwrap_or_default();
         let has = |(a, b): (&str, &str)| {
             let word = format!("{a}{b}");
-            code.match_indices(&word).any(|(at, _)| {
-                !code[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-            })
+            code.match_indices(&word)
+                .any(|(at, _)| !code[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
         };
         for call in BANNED_CALLS {
             if has(call) {

@@ -8,7 +8,8 @@ use cotan::{Diagnostic, SourceMap, Span};
 pub fn run(command: &ExplainCommand, console: &Console) -> u8 {
     match &command.code {
         None => {
-            let lines: Vec<String> = cotan::all_codes().iter().map(|(code, title)| format!("{code}  {title}\n")).collect();
+            let lines: Vec<String> =
+                cotan::all_codes().iter().map(|(code, title)| format!("{code}  {title}\n")).collect();
             console.data(&lines.concat());
             0
         }

@@ -7,7 +7,6 @@ use crate::console::Console;
 pub fn run(command: &ShowCommand, console: &Console) -> u8 {
     let mut session = super::session(&command.engine, console);
     let stage = match command.stage {
-        Stage::Tokens => cotan::Stage::Tokens,
         Stage::Syntax => cotan::Stage::Syntax,
         Stage::Core => cotan::Stage::Core,
         Stage::Ir => cotan::Stage::Ir,

@@ -4,10 +4,10 @@
 
 use super::csv::{self, Table};
 use super::fault::Fault;
+use super::json_read;
 use super::make::{self, Elements};
 use super::npy::{self, Data, Tensor};
 use super::types::Types;
-use super::json_read;
 use crate::failure::Failure;
 use crate::load::{read_bytes, read_text};
 use crate::value::Value;

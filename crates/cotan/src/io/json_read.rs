@@ -16,7 +16,7 @@ const DEEPEST: usize = 100_000;
 
 /// Reads `text` as a value of type `ty`.
 pub fn read(text: &str, ty: TypeId, types: Types<'_>) -> Result<Value, Fault> {
-    let mut decoder = Decoder { reader: Reader::new(text), types, depth: 0 };
+    let mut decoder = Decoder { reader: Reader::new(text), types, depth: 0, tangent: false };
     let value = decoder.value(ty)?;
     decoder.reader.end().map_err(syntax)?;
     Ok(value)
@@ -35,6 +35,8 @@ struct Decoder<'t, 'p> {
     reader: Reader<'t>,
     types: Types<'p>,
     depth: usize,
+    /// Whether the types are those of points and the values are tangents at them.
+    tangent: bool,
 }
 
 impl Decoder<'_, '_> {
@@ -60,6 +62,7 @@ impl Decoder<'_, '_> {
         let value = match self.types.get(ty).clone() {
             Type::F64 => make::float(self.float()?),
             Type::F32 => make::float32(self.float32()?),
+            Type::I64 | Type::Bool | Type::Str if self.tangent => self.unit()?,
             Type::I64 => make::int(self.int()?),
             Type::Bool => make::bool(self.bool()?),
             Type::Str => {
@@ -72,7 +75,12 @@ impl Decoder<'_, '_> {
             Type::Tuple(parts) => make::tuple(self.list(&parts, &|types| types.name(ty))?),
             Type::Array { rank, elem } => self.array(rank, elem)?,
             Type::Adt(adt) => self.adt(adt)?,
-            Type::Tan(of) => self.tangent(of)?,
+            Type::Tan(of) => {
+                let outer = std::mem::replace(&mut self.tangent, true);
+                let value = self.value(of)?;
+                self.tangent = outer;
+                value
+            }
             Type::Fn { .. } | Type::Acc(_) | Type::Residual => {
                 let message = format!("a value of type {} cannot come from outside", self.types.name(ty));
                 return Err(Fault::new("E0814", message));
@@ -203,17 +211,19 @@ impl Decoder<'_, '_> {
                 self.level(&mut shape, 0, elem, &mut |d| d.float32().map(|x| out.push(x)))?;
                 Elements::F32(out)
             }
-            Type::I64 => {
+            Type::I64 if !self.tangent => {
                 let mut out = Vec::new();
                 self.level(&mut shape, 0, elem, &mut |d| d.int().map(|x| out.push(x)))?;
                 Elements::I64(out)
             }
-            Type::Bool => {
+            Type::Bool if !self.tangent => {
                 let mut out = Vec::new();
                 self.level(&mut shape, 0, elem, &mut |d| d.bool().map(|x| out.push(x)))?;
                 Elements::Bool(out)
             }
-            Type::Str
+            Type::I64
+            | Type::Bool
+            | Type::Str
             | Type::Tuple(_)
             | Type::Array { .. }
             | Type::Adt(_)
@@ -246,7 +256,8 @@ impl Decoder<'_, '_> {
         let innermost = axis + 1 == shape.len();
         let (mut first, mut count) = (true, 0);
         while self.reader.more(&mut first, b']').map_err(syntax)? {
-            if innermost { push(self) } else { self.level(shape, axis + 1, elem, push) }.map_err(|f| f.inside(count))?;
+            if innermost { push(self) } else { self.level(shape, axis + 1, elem, push) }
+                .map_err(|f| f.inside(count))?;
             count += 1;
         }
         match shape[axis] {
@@ -284,7 +295,11 @@ impl Decoder<'_, '_> {
                 self.reader.open();
                 let mut first = true;
                 if !self.reader.more(&mut first, b'}').map_err(syntax)? {
-                    return Err(Fault::new("E0805", format!("expected a variant of {}, found an empty object", def.name)).at(at));
+                    return Err(Fault::new(
+                        "E0805",
+                        format!("expected a variant of {}, found an empty object", def.name),
+                    )
+                    .at(at));
                 }
                 let at_key = self.reader.position();
                 let name = self.reader.key().map_err(syntax)?.into_owned();
@@ -301,11 +316,17 @@ impl Decoder<'_, '_> {
                 let fields = fields.map_err(|f| f.inside_name(&name))?;
                 let at_next = self.reader.position();
                 if self.reader.more(&mut first, b'}').map_err(syntax)? {
-                    return Err(Fault::new("E0805", format!("expected one variant of {}, found another key", def.name)).at(at_next));
+                    return Err(Fault::new(
+                        "E0805",
+                        format!("expected one variant of {}, found another key", def.name),
+                    )
+                    .at(at_next));
                 }
                 Ok(make::adt(id, i as u32, fields))
             }
-            Token::Null | Token::Bool | Token::Number | Token::Array => self.mismatch(&format!("a variant of {}", def.name)),
+            Token::Null | Token::Bool | Token::Number | Token::Array => {
+                self.mismatch(&format!("a variant of {}", def.name))
+            }
         }
     }
 
@@ -351,7 +372,9 @@ fn no_variant<'a>(name: &str, of: &str, names: impl Iterator<Item = &'a str> + C
     let fault = Fault::new("E0808", format!("{of} has no variant `{name}`"));
     match nearest(name, names.clone()) {
         Some(near) => fault.hint(format!("did you mean `{near}`?")),
-        None => fault.hint(format!("the variants are {}", names.map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))),
+        None => {
+            fault.hint(format!("the variants are {}", names.map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: a program of either kind. Out: [`Types`], a cheap view of its types, and their names in Cotan's notation.
 
-use cotan_ir::{AdtDef, AdtId, Program, Type, TypeId, TypeTable};
+use cotan_ir::{AdtDef, AdtId, Capture, FnId, Func, Program, Type, TypeId, TypeTable};
 use cotan_source::IndexVec;
 
 /// The types of a program.
@@ -10,11 +10,27 @@ use cotan_source::IndexVec;
 pub struct Types<'p> {
     table: &'p TypeTable,
     adts: &'p IndexVec<AdtId, AdtDef>,
+    fns: &'p dyn Functions,
 }
 
-impl<'p, A> From<&'p Program<A>> for Types<'p> {
+/// Names and captures of functions, of either kind of program.
+trait Functions {
+    fn name(&self, id: FnId) -> &str;
+    fn captures(&self, id: FnId) -> &[Capture];
+}
+
+impl<A> Functions for IndexVec<FnId, Func<A>> {
+    fn name(&self, id: FnId) -> &str {
+        &self[id].name
+    }
+    fn captures(&self, id: FnId) -> &[Capture] {
+        self[id].captures.as_deref().unwrap_or_default()
+    }
+}
+
+impl<'p, A: 'static> From<&'p Program<A>> for Types<'p> {
     fn from(program: &'p Program<A>) -> Self {
-        Types { table: &program.types, adts: &program.adts }
+        Types { table: &program.types, adts: &program.adts, fns: &program.fns }
     }
 }
 
@@ -27,6 +43,40 @@ impl<'p> Types<'p> {
     /// A nominal type.
     pub fn adt(self, id: AdtId) -> &'p AdtDef {
         &self.adts[id]
+    }
+
+    /// The name of a function.
+    pub fn function_name(self, id: FnId) -> &'p str {
+        self.fns.name(id)
+    }
+
+    /// The captured variables of a closure's code.
+    pub fn captures(self, id: FnId) -> &'p [Capture] {
+        self.fns.captures(id)
+    }
+
+    /// The type of a component of a tuple.
+    pub fn component(self, id: TypeId, index: usize) -> Option<TypeId> {
+        match self.get(id) {
+            Type::Tuple(parts) => parts.get(index).copied(),
+            _ => None,
+        }
+    }
+
+    /// The type of the elements of an array.
+    pub fn element(self, id: TypeId) -> Option<TypeId> {
+        match self.get(id) {
+            Type::Array { elem, .. } => Some(*elem),
+            _ => None,
+        }
+    }
+
+    /// The type itself, or the type whose tangent it is; and whether it is a tangent.
+    pub fn primal(self, id: TypeId) -> (TypeId, bool) {
+        match self.get(id) {
+            Type::Tan(of) => (*of, true),
+            _ => (id, false),
+        }
     }
 
     /// The type in Cotan's notation.

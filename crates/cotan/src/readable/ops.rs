@@ -53,7 +53,9 @@ impl<A: Operator> Printer<'_, A> {
             .iter()
             .map(|sub| match sub {
                 Sub::At(a) => self.atom(a).text,
-                Sub::Range(a, b) => format!("{}..{}", self.atom(a).at_least(Bind::Sum), self.atom(b).at_least(Bind::Sum)),
+                Sub::Range(a, b) => {
+                    format!("{}..{}", self.atom(a).at_least(Bind::Sum), self.atom(b).at_least(Bind::Sum))
+                }
             })
             .collect();
         texts.join(", ")
