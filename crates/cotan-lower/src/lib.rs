@@ -1,1 +1,67 @@
-//! (being written)
+//! Lowering: the typed core to the intermediate representation.
+//!
+//! In: [`cotan_core::Program`], generic, with patterns, mutation and jumps. Out: `cotan_ir::Program<AdOp>`: what is
+//! reachable from the roots. Newly true: no type variables (every function is instantiated at the types it is used
+//! with), no mutation (loops carry state), no patterns, no jumps (`break`, `continue` and `return` are flags or the
+//! other branch), every function value is a closure over a known code with named captures.
+
+mod builtins;
+mod calls;
+mod comprehensions;
+mod constants;
+mod exprs;
+mod fillers;
+mod frame;
+mod instances;
+mod loops;
+mod matching;
+mod operators;
+mod patterns;
+mod places;
+mod regions;
+mod rules;
+mod scan;
+mod shapes;
+mod sizes;
+mod statements;
+mod tangents;
+mod types;
+mod walk;
+
+pub use builtins::Builtin;
+
+use cotan_core::Ty;
+use cotan_ir::{AdOp, FnId, Program, TypeId};
+use cotan_source::Diagnostic;
+
+/// A function that must be there, with the types that its generic parameters stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The function.
+    pub function: cotan_core::FnId,
+    /// One type for each generic parameter; none of them holds a parameter.
+    pub types: Vec<Ty>,
+}
+
+impl From<cotan_core::FnId> for Root {
+    fn from(function: cotan_core::FnId) -> Root {
+        Root { function, types: Vec::new() }
+    }
+}
+
+/// Lowers what the roots reach. The functions returned are those of the roots, in their order; a function has the
+/// parameters of its declaration (with their names) and one result.
+pub fn lower(core: &cotan_core::Program, roots: &[Root]) -> Result<(Program<AdOp>, Vec<FnId>), Vec<Diagnostic>> {
+    instances::run(core, roots)
+}
+
+/// The type of the program that stands for a type of the core without generic parameters; nominal types are added
+/// where they are new to the program and not among `known`.
+pub fn lower_type(core: &cotan_core::Program, program: &mut Program<AdOp>, ty: &Ty) -> TypeId {
+    types::lower_alone(core, program, ty)
+}
+
+/// Runs `f` on a stack that has room for it: programs may be nested as deeply as memory allows.
+pub(crate) fn deep<R>(f: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, f)
+}
