@@ -9,6 +9,7 @@
 //! - `tests/errors/*.cot`: the diagnostics are those in the `.txt` beside; a program without mistakes runs `main`.
 //! - `tests/walk/*.cot`: the program at every stage is as in `NAME.STAGE.txt` beside.
 //! - `examples/*.cot`: every `test` block passes.
+//! - `README.md`, `docs/*.md`: each block ```` ```cotan ```` has no errors, its tests pass, its `main` runs.
 //! - the pages of the codes: a block ```` ```cotan,wrong ```` gives the code of its page, a block ```` ```cotan ```` no error.
 
 use cotan::{AdMode, Failure, Options, Session, Silent, Stage};
@@ -44,6 +45,15 @@ fn main() -> std::process::ExitCode {
     for (code, _) in cotan::all_codes() {
         trials.push(Trial::test(format!("pages/{code}"), move || on_large_stack(move || page(code))));
     }
+    for path in documents() {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        for (kind, program, line) in fences(&text) {
+            if kind == "cotan" || kind == "cotan,wrong" {
+                let name = format!("{}:{line}", path.display());
+                trials.push(Trial::test(name, move || on_large_stack(move || document(&kind, &program))));
+            }
+        }
+    }
     for file in programs("examples") {
         let name = format!("examples/{}", stem(&file));
         trials.push(Trial::test(name, move || on_large_stack(move || run(&file, AdMode::Transform))));
@@ -63,6 +73,19 @@ fn programs(folder: &str) -> Vec<PathBuf> {
             entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "cot")).collect()
         })
         .unwrap_or_default();
+    out.sort();
+    out
+}
+
+/// README, ARCHITECTURE and everything in `docs`.
+fn documents() -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = std::fs::read_dir("docs")
+        .map(|entries| {
+            entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "md")).collect()
+        })
+        .unwrap_or_default();
+    out.push("README.md".into());
+    out.push("ARCHITECTURE.md".into());
     out.sort();
     out
 }
@@ -153,24 +176,52 @@ fn walk(file: &Path, stage: Stage) -> Result<(), Failed> {
     compare(&file.with_extension(format!("{}.txt", stage.name())), &(text.trim_end().to_string() + "\n"))
 }
 
-/// The programs on the page of a code.
-fn page(code: &str) -> Result<(), Failed> {
-    let text = cotan::explain(code).unwrap_or_default();
-    let mut block: Option<(&str, String)> = None;
-    for line in text.lines() {
-        match (&mut block, line.strip_prefix("```")) {
-            (None, Some(kind)) => block = Some((kind, String::new())),
-            (Some(_), Some(_)) => {
-                if let Some((kind, program)) = block.take() {
-                    page_program(code, kind, &program)?;
-                }
-            }
-            (Some((_, program)), None) => {
+/// The fenced blocks of a Markdown text: kind, text, line.
+fn fences(text: &str) -> Vec<(String, String, usize)> {
+    let mut out = Vec::new();
+    let mut open: Option<(String, String, usize)> = None;
+    for (number, line) in text.lines().enumerate() {
+        match (&mut open, line.trim_start().strip_prefix("```")) {
+            (None, Some(kind)) => open = Some((kind.trim().to_string(), String::new(), number + 1)),
+            (Some(_), Some(_)) => out.extend(open.take()),
+            (Some((_, program, _)), None) => {
                 program.push_str(line);
                 program.push('\n');
             }
             (None, None) => {}
         }
+    }
+    out
+}
+
+/// The programs on the page of a code.
+fn page(code: &str) -> Result<(), Failed> {
+    for (kind, program, _) in fences(cotan::explain(code).unwrap_or_default()) {
+        page_program(code, &kind, &program)?;
+    }
+    Ok(())
+}
+
+/// A program in a document: it has no errors, its tests pass, its `main` runs; or it is wrong as it says.
+fn document(kind: &str, program: &str) -> Result<(), Failed> {
+    let mut session = session(AdMode::Transform);
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("document.cot");
+    std::fs::write(&file, program)?;
+    if kind == "cotan,wrong" {
+        return match session.check_file(&file) {
+            Err(_) => Ok(()),
+            Ok(_) => Err(format!("no error in:\n{program}").into()),
+        };
+    }
+    let checked = session.check_file(&file).map_err(|f| format!("{}in:\n{program}", told(&session, &f)))?;
+    for result in cotan::run_tests(&mut session, &file, None).map_err(|f| told(&session, &f))? {
+        if let Some(failure) = &result.failure {
+            return Err(told(&session, failure).into());
+        }
+    }
+    if checked.function("main").is_ok() {
+        cotan::run(&mut session, &file, "main", &[]).map_err(|f| told(&session, &f))?;
     }
     Ok(())
 }
