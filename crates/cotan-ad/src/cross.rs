@@ -120,8 +120,7 @@ pub(crate) fn reverse_from_jvp(
     let bwd2 = request(program, state, jvp, Deriv::Bwd);
     let kept2_ty = *program.fns[fwd2].results.last().expect("a forward part yields its residual");
     let name = program.adts[residual].name.clone();
-    program.adts[residual].variants =
-        vec![VariantDef { name, named: false, fields: vec![("0".into(), kept2_ty)] }];
+    program.adts[residual].variants = vec![VariantDef { name, named: false, fields: vec![("0".into(), kept2_ty)] }];
     let residual_ty = program.intern(Type::Adt(residual));
 
     let fwd = {

@@ -8,8 +8,8 @@
 use crate::State;
 use crate::writer::{Tree, Writer};
 use cotan_ir::{
-    AdOp, AdtDef, AdtKind, Atom, Block, Capture, Deriv, FnId, Func, Never, Op, Program, Rules, Step, Stmt, Type, TypeId,
-    Var, VariantDef, leaves, visit_convert,
+    AdOp, AdtDef, AdtKind, Atom, Block, Capture, Deriv, FnId, Func, Never, Op, Program, Rules, Step, Stmt, Type,
+    TypeId, Var, VariantDef, leaves, visit_convert,
 };
 use cotan_source::{IndexVec, Span};
 use rustc_hash::FxHashMap;
@@ -316,7 +316,9 @@ fn attached_code(program: &mut Program<Never>, kind: Kind, f_ty: TypeId, rule_ty
             w.var(tan)
         });
         params.extend(x_dot);
-        let Type::Tuple(arg_parts) = w.ty(rule_arg).clone() else { unreachable!("a forward rule takes three arguments") };
+        let Type::Tuple(arg_parts) = w.ty(rule_arg).clone() else {
+            unreachable!("a forward rule takes three arguments")
+        };
         let body = w.block(|w| {
             let f = capture(w, this, id, 0, f_ty);
             let rule = capture(w, this, id, 1, rule_ty);

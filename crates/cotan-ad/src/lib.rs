@@ -19,7 +19,9 @@ mod writer;
 
 pub use expand::expand;
 
-use cotan_ir::{AdtDef, AdtId, AdtKind, Block, Deriv, Derive, FnId, Func, Never, Program, Rules, Type, TypeId, VariantDef};
+use cotan_ir::{
+    AdtDef, AdtId, AdtKind, Block, Deriv, Derive, FnId, Func, Never, Program, Rules, Type, TypeId, VariantDef,
+};
 use cotan_ir::{leaves, tangent_type};
 use cotan_source::{Diagnostic, IndexVec};
 use rustc_hash::FxHashMap;
@@ -116,8 +118,11 @@ pub(crate) fn request(program: &mut Program<Never>, state: &mut State, function:
         }
         Deriv::Fwd | Deriv::Bwd => {
             let name = program.fns[function].name.clone();
-            let residual =
-                program.adts.push(AdtDef { name: format!("Residual<{name}>"), variants: Vec::new(), kind: AdtKind::Residual });
+            let residual = program.adts.push(AdtDef {
+                name: format!("Residual<{name}>"),
+                variants: Vec::new(),
+                kind: AdtKind::Residual,
+            });
             program.residuals.insert(function, residual);
             let mut types = results;
             types.push(program.intern(Type::Adt(residual)));

@@ -9,7 +9,14 @@ use cotan_prim::{Partial, Prim, Term};
 
 /// `t * (partial of prim in its operand arg)`, elementwise for arrays; `None` where that is zero. Written so that a zero `t` gives
 /// zero also where the partial derivative is not finite ("zero annihilates").
-pub(crate) fn times_partial(w: &mut Writer<'_>, t: &Atom, prim: Prim, arg: usize, args: &[Atom], result: &Atom) -> Option<Atom> {
+pub(crate) fn times_partial(
+    w: &mut Writer<'_>,
+    t: &Atom,
+    prim: Prim,
+    arg: usize,
+    args: &[Atom],
+    result: &Atom,
+) -> Option<Atom> {
     // A choice hands its cotangent to one side and nothing, not zero times something, to the other.
     if prim == Prim::Select {
         let zero = zero_of(w, t);
@@ -33,7 +40,14 @@ pub(crate) fn times_partial(w: &mut Writer<'_>, t: &Atom, prim: Prim, arg: usize
 }
 
 /// As [`times_partial`] for a tangent `t` of the operand: the result is a tangent of the result.
-pub(crate) fn partial_times(w: &mut Writer<'_>, t: &Atom, prim: Prim, arg: usize, args: &[Atom], result: &Atom) -> Option<Atom> {
+pub(crate) fn partial_times(
+    w: &mut Writer<'_>,
+    t: &Atom,
+    prim: Prim,
+    arg: usize,
+    args: &[Atom],
+    result: &Atom,
+) -> Option<Atom> {
     let out = float_of(w, result);
     let product = times_partial(w, t, prim, arg, args, result)?;
     Some(convert(w, product, out))

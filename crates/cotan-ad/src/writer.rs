@@ -4,7 +4,9 @@
 //! as used, which is how the reverse mode finds out what its forward part has to keep.
 
 use crate::State;
-use cotan_ir::{Atom, Block, FnId, Func, Lit, Never, Op, Program, Rules, Stmt, Type, TypeId, Var, VarInfo, tangent_type};
+use cotan_ir::{
+    Atom, Block, FnId, Func, Lit, Never, Op, Program, Rules, Stmt, Type, TypeId, Var, VarInfo, tangent_type,
+};
 use cotan_prim::{ArgKind, Prim, ScalarType};
 use cotan_source::{Idx, IndexVec, Span};
 
@@ -172,8 +174,16 @@ impl<'p> Writer<'p> {
     /// The finished function, its variables renumbered densely.
     pub(crate) fn func(&mut self, name: String, params: Vec<Var>, body: Block, span: Span) -> Func {
         let results = body.results.iter().map(|a| self.type_of(a)).collect();
-        let mut func =
-            Func { name, params, results, body, vars: self.vars.clone(), captures: None, rules: Rules::default(), span };
+        let mut func = Func {
+            name,
+            params,
+            results,
+            body,
+            vars: self.vars.clone(),
+            captures: None,
+            rules: Rules::default(),
+            span,
+        };
         compact(&mut func);
         func
     }
@@ -303,7 +313,9 @@ impl<'p> Writer<'p> {
                 let Type::Tuple(parts) = self.ty(ty).clone() else { unreachable!("a tuple has a tuple type") };
                 Tree::Tuple(xs.into_iter().zip(ys).zip(parts).map(|((x, y), ty)| self.add(x, y, ty)).collect())
             }
-            (Tree::Atom(x), Tree::Atom(y)) if self.is_float(ty) => Tree::Atom(self.emit(Op::Prim(Prim::Add, vec![x, y]), ty)),
+            (Tree::Atom(x), Tree::Atom(y)) if self.is_float(ty) => {
+                Tree::Atom(self.emit(Op::Prim(Prim::Add, vec![x, y]), ty))
+            }
             (Tree::Atom(x), Tree::Atom(y)) => Tree::Atom(self.emit(Op::SpaceAdd(x, y), ty)),
             (Tree::Atom(_), Tree::Tuple(_)) | (Tree::Tuple(_), Tree::Atom(_)) => unreachable!("tuples are kept apart"),
         }

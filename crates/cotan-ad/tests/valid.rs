@@ -130,7 +130,12 @@ fn derivatives_are_valid_to_order_three() {
             }
         }
         let faults = validate(&mut program);
-        assert!(faults.is_empty(), "order {order}: {} faults, first {:#?}", faults.len(), &faults[..faults.len().min(5)]);
+        assert!(
+            faults.is_empty(),
+            "order {order}: {} faults, first {:#?}",
+            faults.len(),
+            &faults[..faults.len().min(5)]
+        );
         frontier = next;
     }
 }

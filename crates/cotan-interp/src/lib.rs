@@ -1,1 +1,17 @@
-//! (being written)
+//! The reference evaluator.
+//!
+//! In: a `Program<Never>` and arguments. Out: values, run-time errors with their place, and the number of operations performed. Newly true: nothing;
+//! this is where the program ends.
+
+pub mod acc;
+pub mod array;
+mod code;
+mod fault;
+pub mod fmt;
+mod machine;
+mod prims;
+mod space;
+pub mod value;
+
+pub use machine::{Host, Limits, Machine};
+pub use value::Value;

@@ -137,7 +137,9 @@ impl Forward<'_> {
     /// The statement and its tangent.
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.op {
-            Op::If { .. } | Op::Switch { .. } | Op::For { .. } | Op::While { .. } | Op::Build { .. } => self.control(stmt),
+            Op::If { .. } | Op::Switch { .. } | Op::For { .. } | Op::While { .. } | Op::Build { .. } => {
+                self.control(stmt)
+            }
             Op::Call { func, args } => self.call(stmt, *func, args),
             Op::Dispatch { on, path, args } => self.dispatch(stmt, on, path, args),
 

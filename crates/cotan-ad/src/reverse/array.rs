@@ -89,7 +89,10 @@ impl Reverse<'_> {
                         (_, 1) => self.outer(bar.clone(), b.clone(), a, at),
                         _ => {
                             let bt = self.w.emit(Op::Transpose(b.clone()), bt);
-                            self.w.emit(if ra == 1 { Op::MatMul(b.clone(), bar.clone()) } else { Op::MatMul(bar.clone(), bt) }, at)
+                            self.w.emit(
+                                if ra == 1 { Op::MatMul(b.clone(), bar.clone()) } else { Op::MatMul(bar.clone(), bt) },
+                                at,
+                            )
                         }
                     };
                     self.contribute_atom(a, a_bar);

@@ -46,7 +46,13 @@ impl Reverse<'_> {
                 let (mut types, fwd_body, tapes) = self.tapes(&walked.walked, body, &[*index], 1);
                 let mut vars = stmt.vars.clone();
                 vars.append(&mut types);
-                let fwd = Op::For { count: count.clone(), index: *index, state: state.clone(), init: init.clone(), body: fwd_body };
+                let fwd = Op::For {
+                    count: count.clone(),
+                    index: *index,
+                    state: state.clone(),
+                    init: init.clone(),
+                    body: fwd_body,
+                };
                 self.turns(walked, tapes, state, init, count.clone(), &trees);
                 vec![Stmt { vars, op: fwd, span: stmt.span }]
             }
@@ -88,10 +94,9 @@ impl Reverse<'_> {
             b.for_each_stmt(&mut |s| {
                 found |= match &s.op {
                     Op::AccAdd { .. } => true,
-                    Op::Call { args, .. } | Op::Dispatch { args, .. } => args
-                        .iter()
-                        .filter_map(Atom::var)
-                        .any(|v| matches!(self.w.ty(self.w.vars[v].ty), Type::Acc(_))),
+                    Op::Call { args, .. } | Op::Dispatch { args, .. } => {
+                        args.iter().filter_map(Atom::var).any(|v| matches!(self.w.ty(self.w.vars[v].ty), Type::Acc(_)))
+                    }
                     _ => false,
                 }
             });
@@ -246,7 +251,12 @@ impl Reverse<'_> {
 
     /// The cotangent of `v` from the values of its leaves.
     fn tree_of(&mut self, v: Var, leaves: &[Carry]) -> Tree {
-        fn build(w: &crate::writer::Writer<'_>, ty: TypeId, path: &mut Vec<u32>, find: &dyn Fn(&[u32]) -> Option<Var>) -> Tree {
+        fn build(
+            w: &crate::writer::Writer<'_>,
+            ty: TypeId,
+            path: &mut Vec<u32>,
+            find: &dyn Fn(&[u32]) -> Option<Var>,
+        ) -> Tree {
             match w.ty(ty) {
                 Type::Tuple(parts) => Tree::Tuple(
                     (0..)
@@ -316,15 +326,7 @@ impl Reverse<'_> {
     }
 
     /// Writes the backward loop.
-    fn turns(
-        &mut self,
-        out: LoopWalk,
-        tapes: Vec<Tape>,
-        state: &[Var],
-        init: &[Atom],
-        count: Atom,
-        trees: &[Tree],
-    ) {
+    fn turns(&mut self, out: LoopWalk, tapes: Vec<Tape>, state: &[Var], init: &[Atom], count: Atom, trees: &[Tree]) {
         let LoopWalk { walked, carries, position } = out;
         let int = self.w.intern(Type::I64);
         let mut starts = Vec::new();

@@ -58,8 +58,7 @@ impl Reverse<'_> {
                     let of_a = self.w.coerce(a.clone(), tan);
                     let s_bar = self.w.emit(Op::SpaceDot(bar.clone(), of_a), f64);
                     let st = self.w.type_of(s);
-                    let s_bar =
-                        if st == f64 { s_bar } else { self.w.prim(cotan_prim::Prim::ToFloat32, vec![s_bar]) };
+                    let s_bar = if st == f64 { s_bar } else { self.w.prim(cotan_prim::Prim::ToFloat32, vec![s_bar]) };
                     self.contribute_atom(s, s_bar);
                 }
                 if self.takes_part(a) {

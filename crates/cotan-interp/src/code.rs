@@ -1,0 +1,175 @@
+//! Functions in the form that runs.
+//!
+//! In: a function of the IR. Out: the same statements, with the variables whose value is used for the last time. Newly true: a value is handed
+//! over, not shared, at its last use, so that an update of an array that nobody else holds happens in place.
+
+use cotan_ir::{Atom, Block, Func, Op, TypeId, Var, VarInfo};
+use cotan_source::{IndexVec, Span};
+use rustc_hash::FxHashSet;
+
+/// A function.
+#[derive(Debug)]
+pub struct Code {
+    /// Number of slots.
+    pub slots: usize,
+    /// Slots of the parameters.
+    pub params: Vec<Var>,
+    /// The code.
+    pub body: CBlock,
+}
+
+/// A block.
+#[derive(Debug)]
+pub struct CBlock {
+    /// Statements.
+    pub stmts: Vec<CStmt>,
+    /// Results.
+    pub results: Vec<Atom>,
+    /// Slots that are emptied when the results are taken.
+    pub kill: Vec<Var>,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub struct CStmt {
+    /// Slots that it fills.
+    pub vars: Vec<Var>,
+    /// Their types.
+    pub types: Vec<TypeId>,
+    /// What it does.
+    pub op: COp,
+    /// Its place.
+    pub span: Span,
+    /// Slots that are emptied when the operands are taken.
+    pub kill: Vec<Var>,
+    /// Slots that are emptied afterwards.
+    pub kill_after: Vec<Var>,
+}
+
+/// What a statement does.
+#[derive(Debug)]
+pub enum COp {
+    /// An operation without blocks.
+    Leaf(Op),
+    /// A branch.
+    If(Atom, CBlock, CBlock),
+    /// A branch by variant.
+    Switch(Atom, Vec<(u32, CBlock)>, Option<CBlock>),
+    /// A counted loop: count, index, state, start, body.
+    For(Atom, Var, Vec<Var>, Vec<Atom>, CBlock),
+    /// A loop with a condition: state, start, condition, body.
+    While(Vec<Var>, Vec<Atom>, CBlock, CBlock),
+    /// A comprehension: extents, indices, body, number of axes of each result's elements.
+    Build(Vec<Atom>, Vec<Var>, CBlock),
+}
+
+type Live = FxHashSet<Var>;
+type Vars = IndexVec<Var, VarInfo>;
+
+/// Makes the form that runs.
+pub fn compile(func: &Func) -> Code {
+    let mut live = Live::default();
+    let body = block(&func.body, &mut live, &func.vars);
+    Code { slots: func.vars.len(), params: func.params.clone(), body }
+}
+
+fn last_uses(atoms: &[&Atom], live: &mut Live) -> Vec<Var> {
+    atoms.iter().filter_map(|a| a.var()).filter(|v| live.insert(*v)).collect()
+}
+
+/// `live` holds what is needed after the block; afterwards, what is needed before it.
+fn block(b: &Block, live: &mut Live, vars: &Vars) -> CBlock {
+    let results: Vec<&Atom> = b.results.iter().collect();
+    let kill = last_uses(&results, live);
+    let mut stmts: Vec<CStmt> = Vec::with_capacity(b.stmts.len());
+    for stmt in b.stmts.iter().rev() {
+        for v in &stmt.vars {
+            live.remove(v);
+        }
+        let mut kill_after = Vec::new();
+        let op;
+        let kill;
+        match &stmt.op {
+            Op::If { cond, then, otherwise } => {
+                let mut other = live.clone();
+                let then = block(then, live, vars);
+                let otherwise = block(otherwise, &mut other, vars);
+                live.extend(other);
+                kill = last_uses(&[cond], live);
+                op = COp::If(cond.clone(), then, otherwise);
+            }
+            Op::Switch { on, arms, default } => {
+                let after = live.clone();
+                let mut run = |b: &Block| {
+                    let mut mine = after.clone();
+                    let out = block(b, &mut mine, vars);
+                    live.extend(mine);
+                    out
+                };
+                let arms = arms.iter().map(|(v, b)| (*v, run(b))).collect();
+                let default = default.as_ref().map(&mut run);
+                kill = last_uses(&[on], live);
+                op = COp::Switch(on.clone(), arms, default);
+            }
+            Op::For { count, index, state, init, body } => {
+                let body = repeated(&[body], state, Some(*index), live, &mut kill_after, vars).remove(0);
+                let atoms: Vec<&Atom> = [count].into_iter().chain(init).collect();
+                kill = last_uses(&atoms, live);
+                op = COp::For(count.clone(), *index, state.clone(), init.clone(), body);
+            }
+            Op::While { state, init, cond, body } => {
+                let mut blocks = repeated(&[cond, body], state, None, live, &mut kill_after, vars);
+                let (body, cond) = (blocks.remove(1), blocks.remove(0));
+                let atoms: Vec<&Atom> = init.iter().collect();
+                kill = last_uses(&atoms, live);
+                op = COp::While(state.clone(), init.clone(), cond, body);
+            }
+            Op::Build { extents, indices, body } => {
+                let body = repeated(&[body], indices, None, live, &mut kill_after, vars).remove(0);
+                let atoms: Vec<&Atom> = extents.iter().collect();
+                kill = last_uses(&atoms, live);
+                op = COp::Build(extents.clone(), indices.clone(), body);
+            }
+            leaf => {
+                kill = last_uses(&leaf.atoms(), live);
+                op = COp::Leaf(leaf.clone());
+            }
+        }
+        let types = stmt.vars.iter().map(|v| vars[*v].ty).collect();
+        stmts.push(CStmt { vars: stmt.vars.clone(), types, op, span: stmt.span, kill, kill_after });
+    }
+    stmts.reverse();
+    CBlock { stmts, results: b.results.clone(), kill }
+}
+
+/// Blocks that run many times: what they use from outside stays until the end.
+fn repeated(
+    blocks: &[&Block],
+    bound: &[Var],
+    index: Option<Var>,
+    live: &mut Live,
+    kill_after: &mut Vec<Var>,
+    vars: &Vars,
+) -> Vec<CBlock> {
+    let mut outer: Vec<Var> = Vec::new();
+    let mut seen = Live::default();
+    for b in blocks {
+        for v in b.free_vars() {
+            if !bound.contains(&v) && index != Some(v) && seen.insert(v) {
+                outer.push(v);
+            }
+        }
+    }
+    kill_after.extend(outer.iter().copied().filter(|v| !live.contains(v)));
+    live.extend(outer.iter().copied());
+    let mut out = Vec::new();
+    // The condition of a loop reads the state that the body needs too.
+    for (i, b) in blocks.iter().enumerate() {
+        let mut mine = live.clone();
+        if blocks.len() == 2 && i == 0 {
+            mine.extend(bound.iter().copied());
+        }
+        out.push(block(b, &mut mine, vars));
+    }
+    out
+}

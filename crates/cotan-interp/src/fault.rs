@@ -1,0 +1,90 @@
+//! What can go wrong at run time, before its place is known.
+
+use cotan_prim::PrimError;
+use cotan_source::{Diagnostic, Span};
+
+/// A run-time error without a place.
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// A position outside an array.
+    Index {
+        /// Position.
+        index: i64,
+        /// Extent.
+        extent: usize,
+        /// Axis.
+        axis: usize,
+        /// Number of axes.
+        rank: usize,
+    },
+    /// A range outside an array.
+    Slice {
+        /// First.
+        lo: i64,
+        /// One past the last.
+        hi: i64,
+        /// Extent.
+        extent: usize,
+        /// Axis.
+        axis: usize,
+    },
+    /// Two shapes that differ.
+    Shapes {
+        /// One.
+        left: Vec<usize>,
+        /// The other.
+        right: Vec<usize>,
+        /// Of what.
+        what: &'static str,
+    },
+    /// A primitive that has no value.
+    Prim(PrimError),
+    /// Largest or smallest of nothing.
+    Empty(&'static str),
+    /// Tangents of different variants or closures.
+    Tangents(String, String),
+    /// Anything else: code, message.
+    Other(&'static str, String),
+}
+
+fn shape_text(shape: &[usize]) -> String {
+    format!("[{}]", shape.iter().map(usize::to_string).collect::<Vec<_>>().join("]["))
+}
+
+impl Fault {
+    /// The message at its place.
+    pub fn at(self, span: Span) -> Box<Diagnostic> {
+        Box::new(match self {
+            Fault::Index { index, extent, axis, rank } => {
+                let along = if rank > 1 { format!(" along axis {axis}") } else { String::new() };
+                let d = Diagnostic::error("E0701", span, format!("index {index} is out of range"))
+                    .at(format!("the array has {extent} elements{along}"));
+                if extent == 0 { d } else { d.note(format!("positions go from 0 to {}", extent - 1)) }
+            }
+            Fault::Slice { lo, hi, extent, axis } => {
+                Diagnostic::error("E0702", span, format!("slice {lo}..{hi} is out of range"))
+                    .at(format!("the array has {extent} elements along axis {axis}"))
+            }
+            Fault::Shapes { left, right, what } => Diagnostic::error(
+                "E0703",
+                span,
+                format!("sizes differ: {} and {}", shape_text(&left), shape_text(&right)),
+            )
+            .at(format!("{what} must have one shape")),
+            Fault::Prim(e) => {
+                let code = match e {
+                    PrimError::Overflow => "E0704",
+                    PrimError::DivisionByZero => "E0705",
+                    PrimError::NotAnInteger => "E0706",
+                    PrimError::NegativeExponent => "E0707",
+                };
+                Diagnostic::error(code, span, e.to_string())
+            }
+            Fault::Empty(what) => Diagnostic::error("E0708", span, format!("the {what} of an empty array")),
+            Fault::Tangents(a, b) => {
+                Diagnostic::error("E0709", span, format!("tangents of different shape are added: of {a} and of {b}"))
+            }
+            Fault::Other(code, message) => Diagnostic::error(code, span, message),
+        })
+    }
+}
