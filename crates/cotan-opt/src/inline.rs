@@ -2,7 +2,7 @@
 //!
 //! In: a function. Out: the same, with the code of small callees in place of their calls, once (what comes in by inlining is left
 //! to the next run). Not inlined: functions that call themselves, and functions with derivative rules, since the rules
-//! would be lost. Bounded: a function grows by no more than its own size and a little.
+//! would be lost. Bounded: a function grows by no more than half its size and a little.
 
 use cotan_ir::{Atom, Block, FnId, FnTraits, Op, Operator, Program, Stmt, Var, VarInfo};
 use cotan_source::IndexVec;
@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 /// Callees of up to so many statements are inlined.
 const SMALL: usize = 16;
 
-/// A function may grow by its own size and so many statements.
-const SPARE: usize = 100;
+/// A function may grow by half its size and so many statements.
+const SPARE: usize = 50;
 
 pub(crate) fn run<A: Operator>(program: &mut Program<A>, id: FnId, _fns: &FnTraits) -> bool {
     let mut callees: FxHashMap<FnId, usize> = FxHashMap::default();
@@ -35,7 +35,7 @@ pub(crate) fn run<A: Operator>(program: &mut Program<A>, id: FnId, _fns: &FnTrai
     if callees.is_empty() {
         return false;
     }
-    let budget = func.body.size() + SPARE;
+    let budget = func.body.size() / 2 + SPARE;
     let body = std::mem::take(&mut program.fns[id].body);
     let vars = std::mem::take(&mut program.fns[id].vars);
     let mut inline = Inline { program, callees, vars, budget, replaced: FxHashMap::default(), changed: false };

@@ -5,10 +5,10 @@
 //!
 //! The order of the passes is written here and nowhere else:
 //!
-//! 1. `inline`: calls of small functions become their code;
-//! 2. until nothing changes, at most [`ROUNDS`] times:
+//! 1. until nothing changes, at most [`ROUNDS`] times:
+//!    `inline` (calls of small functions become their code, as long as the function has not grown to twice its size),
 //!    `forward` (known values, laws, known branches), `accumulators`, `merge` (common subexpressions), `dead`;
-//! 3. `hoist` (what does not change in a loop), and `merge` and `dead` once more if it moved something.
+//! 2. `hoist` (what does not change in a loop), and `merge` and `dead` once more if it moved something.
 //!
 //! Each pass takes time proportional to the size of the function.
 
@@ -21,10 +21,13 @@ mod known;
 mod laws;
 mod merge;
 
-use cotan_ir::{FnId, FnTraits, Op, Operator, Program};
+use cotan_ir::{FnId, FnTraits, Op, Operator, Program, size};
 
 /// How often the middle passes are repeated at most.
 pub const ROUNDS: usize = 4;
+
+/// Functions may be inlined into one until it has twice its size and so many statements.
+const GROWTH: usize = 50;
 
 /// How many callees are looked at to know what calls in one function may do.
 const CALLEES: usize = 64;
@@ -100,9 +103,10 @@ fn simplify_with<A: Operator>(
         after(program, f, pass.name);
         changed
     };
-    run(program, &inline);
+    let limit = 2 * size(&program.fns[f]) + GROWTH;
     for _ in 0..ROUNDS {
-        let mut changed = false;
+        // Again for calls that came in by inlining, or whose function is known by now.
+        let mut changed = size(&program.fns[f]) < limit && run(program, &inline);
         for pass in [&forward, &accumulators, &merge, &dead] {
             changed |= run(program, pass);
         }
