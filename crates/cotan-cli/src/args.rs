@@ -37,6 +37,22 @@ pub enum Command {
     Explain(ExplainCommand),
 }
 
+impl Command {
+    /// The limit of memory, in bytes.
+    pub fn max_memory(&self) -> u64 {
+        let engine = match self {
+            Command::Run(c) => &c.engine,
+            Command::Grad(c) => &c.engine,
+            Command::Test(c) => &c.engine,
+            Command::CheckGrad(c) => &c.engine,
+            Command::WhyNan(c) => &c.engine,
+            Command::Show(c) => &c.engine,
+            Command::Check(_) | Command::Explain(_) => return cotan::DEFAULT_MEMORY,
+        };
+        engine.max_memory.unwrap_or(cotan::DEFAULT_MEMORY)
+    }
+}
+
 /// `cotan run`.
 #[derive(Debug, Args)]
 pub struct RunCommand {

@@ -48,6 +48,7 @@ fn session(engine: &EngineOptions, console: &Console) -> Session {
         },
         threads: engine.threads,
         max_memory: engine.max_memory.unwrap_or(defaults.max_memory),
+        stack: console.stack,
         time_limit: engine.time_limit,
         seed: engine.seed,
         probe: engine.probe,

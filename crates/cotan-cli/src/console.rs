@@ -12,16 +12,18 @@ pub struct Console {
     color: bool,
     /// Whether stderr is a terminal.
     pub terminal: bool,
+    /// Bytes of the stack of the thread that works.
+    pub stack: usize,
     /// Where the last panic was.
     panic_place: Arc<Mutex<String>>,
 }
 
 impl Console {
     /// The streams of the process.
-    pub fn new(panic_place: Arc<Mutex<String>>) -> Self {
+    pub fn new(panic_place: Arc<Mutex<String>>, stack: usize) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let color = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-        Console { color, terminal, panic_place }
+        Console { color, terminal, stack, panic_place }
     }
 
     /// Prints data on stdout. A closed pipe ends the process: nobody reads on.

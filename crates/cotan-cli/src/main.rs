@@ -15,14 +15,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The stack of the thread that does the work: trees and values nest deeply. Pages are used only when touched.
-const STACK: usize = 4 << 30;
-
 /// Something of ours is broken.
 const OUR_BUG: u8 = 70;
 
 fn main() -> ExitCode {
     let cli = Arc::new(args::Cli::parse());
+    let stack = usize::try_from(cli.command.max_memory()).unwrap_or(usize::MAX).clamp(64 << 20, 1 << 40);
     // A panic is told by whoever catches it, with its place; the default report would be printed twice.
     let place = Arc::new(Mutex::new(String::new()));
     let told = Arc::clone(&place);
@@ -30,8 +28,8 @@ fn main() -> ExitCode {
         let text = info.location().map(ToString::to_string).unwrap_or_default();
         *told.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }));
-    let work = move || {
-        let console = Console::new(place);
+    let work = move |stack| {
+        let console = Console::new(place, stack);
         match catch_unwind(AssertUnwindSafe(|| commands::run(&cli.command, &console))) {
             Ok(code) => code,
             Err(_) => {
@@ -40,10 +38,11 @@ fn main() -> ExitCode {
             }
         }
     };
-    // A machine that refuses so large a stack gets a smaller one.
-    let thread = [STACK, STACK >> 4, STACK >> 7].into_iter().find_map(|size| {
+    // Recursion may use all the memory that the program may. Pages are used only when touched; a machine that refuses so
+    // large a stack gets a smaller one.
+    let thread = (0..8).map(|halvings| stack >> halvings).find_map(|size| {
         let work = work.clone();
-        std::thread::Builder::new().name("cotan".into()).stack_size(size).spawn(work).ok()
+        std::thread::Builder::new().name("cotan".into()).stack_size(size).spawn(move || work(size)).ok()
     });
     match thread.map(std::thread::JoinHandle::join) {
         Some(Ok(code)) => ExitCode::from(code),

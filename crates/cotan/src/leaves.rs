@@ -43,7 +43,7 @@ pub fn of(value: &Value, ty: TypeId, types: Types<'_>, path: &str, out: &mut Vec
             Elements::F64(v) => v.iter().enumerate().for_each(|(i, x)| leaf(place(path, shape, i), *x)),
             Elements::F32(v) => v.iter().enumerate().for_each(|(i, x)| leaf(place(path, shape, i), f64::from(*x))),
             Elements::I64(_) | Elements::Bool(_) => {}
-            Elements::Values(v) => {
+            Elements::Any(v) => {
                 let elem = types.element(ty).unwrap_or(ty);
                 for (i, part) in v.iter().enumerate() {
                     of(part, elem, types, &place(path, shape, i), out);
@@ -88,10 +88,10 @@ fn rebuild(value: &Value, f: &mut dyn FnMut(f64) -> f64, tangent: bool) -> Optio
             let elements = match elements {
                 Elements::F64(v) => Elements::F64(v.iter().map(|x| f(*x)).collect()),
                 Elements::F32(v) => Elements::F32(v.iter().map(|x| f(f64::from(*x)) as f32).collect()),
-                Elements::I64(v) if tangent => Elements::Values(v.iter().map(|_| make::unit()).collect()),
-                Elements::Bool(v) if tangent => Elements::Values(v.iter().map(|_| make::unit()).collect()),
+                Elements::I64(v) if tangent => Elements::Any(v.iter().map(|_| make::unit()).collect()),
+                Elements::Bool(v) if tangent => Elements::Any(v.iter().map(|_| make::unit()).collect()),
                 Elements::I64(_) | Elements::Bool(_) => return None,
-                Elements::Values(v) => Elements::Values(v.iter().map(&mut inner).collect()),
+                Elements::Any(v) => Elements::Any(v.iter().map(&mut inner).collect()),
             };
             Some(make::array(shape.to_vec(), elements))
         }
@@ -123,12 +123,12 @@ pub fn of_tangent(tangent: Option<&Value>, point: &Value, out: &mut Vec<f64>) {
             (Elements::F64(v), _) => out.extend(v.iter().map(|_| 0.0)),
             (Elements::F32(v), _) => out.extend(v.iter().map(|_| 0.0)),
             (Elements::I64(_) | Elements::Bool(_), _) => {}
-            (Elements::Values(v), Some(View::Array(_, Elements::Values(t)))) => {
+            (Elements::Any(v), Some(View::Array(_, Elements::Any(t)))) => {
                 for (i, part) in v.iter().enumerate() {
                     of_tangent(t.get(i), part, out);
                 }
             }
-            (Elements::Values(v), _) => v.iter().for_each(|part| of_tangent(None, part, out)),
+            (Elements::Any(v), _) => v.iter().for_each(|part| of_tangent(None, part, out)),
         },
         View::I64(_) | View::Bool(_) | View::Str(_) | View::Closure(..) | View::Other => {}
     }

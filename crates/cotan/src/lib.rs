@@ -2,6 +2,7 @@
 //!
 //! In: files and arguments. Out: values, gradients, reports, or a [`Failure`]. Newly true: nothing panics, nothing prints.
 
+mod call;
 mod check_grad;
 mod differences;
 mod entry;
@@ -11,7 +12,6 @@ mod io;
 mod leaves;
 mod load;
 mod options;
-#[path = "pipeline_stub.rs"]
 mod pipeline;
 mod random;
 mod readable;
@@ -24,7 +24,7 @@ mod value;
 pub use check_grad::{GradientReport, check_gradient};
 pub use cotan_source::{Diagnostic, Severity, SourceMap, Span, all_codes, explain, render};
 pub use failure::{Bug, Failure};
-pub use options::{AdMode, Engine, Options};
+pub use options::{AdMode, DEFAULT_MEMORY, Engine, Options};
 pub use run::{Answer, TestResult, gradient, run, run_tests};
 pub use session::{Checked, Outside, Session, Silent, Usage};
 pub use show::{Stage, show};

@@ -39,6 +39,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// The most memory, in bytes.
     pub max_memory: u64,
+    /// Bytes of the stack of the thread on which programs run: how deep a recursion may go.
+    pub stack: usize,
     /// The longest time.
     pub time_limit: Option<Duration>,
     /// Start of the random numbers.
@@ -61,6 +63,8 @@ impl Default for Options {
             ad: AdMode::default(),
             threads: None,
             max_memory: DEFAULT_MEMORY,
+            // The main thread of most systems has eight times as much; others have a little more than this.
+            stack: 1 << 20,
             time_limit: None,
             seed: 0,
             probe: false,

@@ -10,6 +10,7 @@ use crate::inputs::Param;
 use crate::io::Types;
 use crate::options::{AdMode, Engine};
 use crate::session::{Session, blame};
+use cotan_interp::Machine;
 use cotan_core::{FnId as CoreFn, Program as Core};
 use cotan_ir::{AdOp, FnId, Never, Operator, Program, TypeId, validate, validate_function};
 use cotan_lower::Root;
@@ -29,6 +30,8 @@ pub(crate) enum Code {
     Values(Program<AdOp>),
     /// Without them; derivatives of function values are made when they are asked for.
     Expanded(Program<Never>),
+    /// The same in the evaluator, once it was called.
+    Machine(Box<Machine>),
 }
 
 impl Compiled {
@@ -37,6 +40,7 @@ impl Compiled {
         match &self.code {
             Code::Values(program) => program.into(),
             Code::Expanded(program) => program.into(),
+            Code::Machine(machine) => (&machine.program).into(),
         }
     }
 
@@ -50,6 +54,7 @@ impl Compiled {
         match &self.code {
             Code::Values(program) => of(program, self.roots[root]),
             Code::Expanded(program) => of(program, self.roots[root]),
+            Code::Machine(machine) => of(&machine.program, self.roots[root]),
         }
     }
 
@@ -58,6 +63,7 @@ impl Compiled {
         match &self.code {
             Code::Values(program) => program.fns[self.roots[root]].results[0],
             Code::Expanded(program) => program.fns[self.roots[root]].results[0],
+            Code::Machine(machine) => machine.program.fns[self.roots[root]].results[0],
         }
     }
 }

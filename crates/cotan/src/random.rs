@@ -223,7 +223,7 @@ impl Maker<'_> {
                     Type::F32 => Elements::F32((0..count).map(|_| self.float() as f32).collect()),
                     Type::I64 => Elements::I64((0..count).map(|_| self.random.below(3) as i64).collect()),
                     Type::Bool => Elements::Bool((0..count).map(|_| self.random.below(2) == 0).collect()),
-                    _ => Elements::Values((0..count).map(|_| self.value(element, elem, &nowhere, depth + 1)).collect()),
+                    _ => Elements::Any((0..count).map(|_| self.value(element, elem, &nowhere, depth + 1)).collect()),
                 };
                 make::array(shape, elements)
             }

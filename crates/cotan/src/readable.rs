@@ -109,6 +109,8 @@ pub(crate) struct Printer<'p, A: Operator> {
     waiting: FxHashMap<Var, Text>,
     /// Variables that may be written at their use: used once, in the block that defines them.
     movable: FxHashSet<Var>,
+    /// Variables that are results of their block: they need no name of their own.
+    yielded: FxHashSet<Var>,
     pub(crate) depth: usize,
     pub(crate) out: String,
 }
@@ -123,6 +125,7 @@ impl<'p, A: Operator> Printer<'p, A> {
             uses: FxHashMap::default(),
             waiting: FxHashMap::default(),
             movable: FxHashSet::default(),
+            yielded: FxHashSet::default(),
             depth: 0,
             out: String::new(),
         };
@@ -146,11 +149,13 @@ impl<'p, A: Operator> Printer<'p, A> {
             if let Atom::Var(v) = atom {
                 *self.uses.entry(*v).or_default() += 1;
                 *here.entry(*v).or_default() += 1;
+                self.yielded.insert(*v);
             }
         }
         for stmt in &block.stmts {
             if let [v] = stmt.vars[..]
                 && here.get(&v) == Some(&1)
+                && self.uses.get(&v) == Some(&1)
             {
                 self.movable.insert(v);
             }
@@ -257,9 +262,13 @@ impl<'p, A: Operator> Printer<'p, A> {
             return;
         }
         let text = self.expression(stmt);
+        if stmt.vars.is_empty() {
+            self.line(&format!("{};", text.text));
+            return;
+        }
         if let [var] = stmt.vars[..] {
             let moved = self.movable.contains(&var) && text.text.len() <= LONGEST_INLINE && !text.text.contains('\n');
-            let named = self.func.vars[var].name.is_some() && text.bind != Bind::Tight;
+            let named = self.func.vars[var].name.is_some() && text.bind != Bind::Tight && !self.yielded.contains(&var);
             if moved && !named {
                 self.waiting.insert(var, text);
                 return;

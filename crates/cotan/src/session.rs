@@ -9,7 +9,9 @@ use crate::options::Options;
 use crate::suggest::nearest;
 use cotan_core::{FnId, Program};
 use cotan_source::{Diagnostic, SourceMap, Span};
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// What a running program tells the outside.
@@ -35,7 +37,7 @@ pub struct Session {
     /// How programs are compiled and run.
     pub options: Options,
     /// Who listens to the running program.
-    pub(crate) outside: Box<dyn Outside>,
+    pub(crate) outside: Rc<RefCell<Box<dyn Outside>>>,
     /// What the passes took.
     pub(crate) times: Vec<(&'static str, Duration)>,
     /// The cost and the peak of memory of the last run.
@@ -62,7 +64,7 @@ pub struct Checked {
 impl Session {
     /// A session without texts.
     pub fn new(options: Options, outside: Box<dyn Outside>) -> Self {
-        Session { sources: SourceMap::new(), options, outside, times: Vec::new(), usage: None }
+        Session { sources: SourceMap::new(), options, outside: Rc::new(RefCell::new(outside)), times: Vec::new(), usage: None }
     }
 
     /// Reads and checks a file and everything that it uses.

@@ -61,9 +61,12 @@ fn main() -> std::process::ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
+/// The stack of a test.
+const STACK: usize = 1 << 30;
+
 /// Trees and values nest deeply, and test threads are small.
 fn on_large_stack(work: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Result<(), Failed> {
-    let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(work)?;
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work)?;
     thread.join().unwrap_or_else(|_| Err("the test panicked".into()))
 }
 
@@ -102,7 +105,7 @@ fn mode_name(mode: AdMode) -> &'static str {
 }
 
 fn session(ad: AdMode) -> Session {
-    let options = Options { ad, validate: true, max_memory: 2 << 30, ..Options::default() };
+    let options = Options { ad, validate: true, max_memory: 2 << 30, stack: STACK - (1 << 20), ..Options::default() };
     Session::new(options, Box::new(Silent))
 }
 

@@ -85,7 +85,7 @@ fn from_tensor(tensor: Tensor, ty: TypeId, types: Types<'_>) -> Result<Value, Fa
         Elements::F32(v) => make::float32(v[0]),
         Elements::I64(v) => make::int(v[0]),
         Elements::Bool(v) => make::bool(v[0]),
-        Elements::Values(mut v) => v.remove(0),
+        Elements::Any(mut v) => v.remove(0),
     })
 }
 
@@ -218,12 +218,12 @@ fn rows(
                 Elements::F32(v) => make::float32(v[0]),
                 Elements::I64(v) => make::int(v[0]),
                 Elements::Bool(v) => make::bool(v[0]),
-                Elements::Values(mut v) => v.remove(0),
+                Elements::Any(mut v) => v.remove(0),
             });
         }
         out.push(make_row(values));
     }
-    Ok(make::array(vec![out.len()], Elements::Values(out)))
+    Ok(make::array(vec![out.len()], Elements::Any(out)))
 }
 
 fn vector(table: &Table, column: usize, elem: TypeId, types: Types<'_>) -> Result<Value, Fault> {
@@ -264,7 +264,7 @@ fn cells(
             "false" | "0" => Some(false),
             _ => None,
         })?),
-        Type::Str => Elements::Values(all(table, places, "String", |c| Some(make::string(c)))?),
+        Type::Str => Elements::Any(all(table, places, "String", |c| Some(make::string(c)))?),
         Type::Tuple(_)
         | Type::Array { .. }
         | Type::Adt(_)

@@ -233,7 +233,7 @@ impl Decoder<'_, '_> {
             | Type::Residual => {
                 let mut out = Vec::new();
                 self.level(&mut shape, 0, elem, &mut |d| d.value(elem).map(|x| out.push(x)))?;
-                Elements::Values(out)
+                Elements::Any(out)
             }
         };
         Ok(make::array(shape.into_iter().map(|d| d.unwrap_or(0)).collect(), elements))

@@ -137,7 +137,7 @@ impl Writer<'_> {
                 Elements::F32(v) => float32(&mut self.out, v[at]),
                 Elements::I64(v) => integer(&mut self.out, v[at]),
                 Elements::Bool(v) => self.out.push_str(if v[at] { "true" } else { "false" }),
-                Elements::Values(v) => self.value(&v[at], elem, tangent),
+                Elements::Any(v) => self.value(&v[at], elem, tangent),
             }
         }
         self.out.push(']');

@@ -41,7 +41,7 @@ impl Doc {
             }
             Doc::Group { open, items, close } => {
                 // Braces have blanks inside, brackets have not.
-                let blank = if *close == "}" && !items.is_empty() { " " } else { "" };
+                let blank = if close.starts_with('}') && !items.is_empty() { " " } else { "" };
                 out.push_str(open);
                 out.push_str(blank);
                 for (i, item) in items.iter().enumerate() {

@@ -85,7 +85,7 @@ impl Shower<'_> {
         }
     }
 
-    /// `name { w: 3.0 }`, the tangent `{ w: 2.0 }`.
+    /// `<fn name { w: 3.0 }>`, the tangent `{ w: 2.0 }`.
     fn closure(&self, code: FnId, values: &[Value], tangent: bool) -> Doc {
         let types = self.types;
         let items =
@@ -96,8 +96,8 @@ impl Shower<'_> {
         let name = types.function_name(code);
         match (tangent, items.is_empty()) {
             (true, _) => Doc::Group { open: "{".into(), items, close: "}" },
-            (false, true) => Doc::Word(name.to_string()),
-            (false, false) => Doc::Group { open: format!("{name} {{"), items, close: "}" },
+            (false, true) => Doc::Word(format!("<fn {name}>")),
+            (false, false) => Doc::Group { open: format!("<fn {name} {{"), items, close: "}>" },
         }
     }
 
@@ -127,7 +127,7 @@ impl Shower<'_> {
                     Elements::F32(v) => Doc::Word(float32(v[at])),
                     Elements::I64(v) => Doc::Word(v[at].to_string()),
                     Elements::Bool(v) => Doc::Word(v[at].to_string()),
-                    Elements::Values(v) => self.value(&v[at], elem, tangent),
+                    Elements::Any(v) => self.value(&v[at], elem, tangent),
                 }
             });
             i += 1;
@@ -137,6 +137,7 @@ impl Shower<'_> {
 }
 
 fn float(x: f64) -> String {
+    // The sign of a NaN means nothing.
     if x.is_nan() { "nan".into() } else { format!("{x:?}") }
 }
 

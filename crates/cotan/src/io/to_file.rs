@@ -83,7 +83,7 @@ fn tensor(value: &Value) -> Option<Tensor> {
                 Elements::F32(v) => Data::F32(v.clone()),
                 Elements::I64(v) => Data::I64(v.clone()),
                 Elements::Bool(v) => Data::Bool(v.clone()),
-                Elements::Values(_) => return None,
+                Elements::Any(_) => return None,
             };
             Some(Tensor { shape: shape.to_vec(), data })
         }
@@ -94,7 +94,7 @@ fn tensor(value: &Value) -> Option<Tensor> {
 /// A vector, a matrix, a structure of columns, or an array of flat structures or tuples, as a table.
 fn table(value: &Value, types: Types<'_>) -> Option<String> {
     match view(value) {
-        View::Array([n], Elements::Values(rows)) => {
+        View::Array([n], Elements::Any(rows)) => {
             let header = match view(rows.first()?) {
                 View::Adt(id, _, _) if types.adt(id).kind == AdtKind::Struct => {
                     Some(types.adt(id).variants[0].fields.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>())
@@ -122,7 +122,7 @@ fn table(value: &Value, types: Types<'_>) -> Option<String> {
             let mut columns = Vec::new();
             for field in fields {
                 match view(field) {
-                    View::Array([n], elements) if !matches!(elements, Elements::Values(_)) => {
+                    View::Array([n], elements) if !matches!(elements, Elements::Any(_)) => {
                         columns.push((*n, elements))
                     }
                     _ => return None,
@@ -144,7 +144,7 @@ fn cell(elements: &Elements, at: usize) -> String {
         Elements::F32(v) => format!("{:?}", v[at]),
         Elements::I64(v) => v[at].to_string(),
         Elements::Bool(v) => v[at].to_string(),
-        Elements::Values(v) => scalar(&v[at]).unwrap_or_default(),
+        Elements::Any(v) => scalar(&v[at]).unwrap_or_default(),
     }
 }
 

@@ -34,13 +34,16 @@ pub enum View<'v> {
 /// One level of a value.
 pub fn view(value: &Value) -> View<'_> {
     match value {
+        Value::Unit => View::Tuple(&[]),
         Value::F64(x) => View::F64(*x),
         Value::F32(x) => View::F32(*x),
-        Value::I64(x) => View::I64(*x),
-        Value::Bool(x) => View::Bool(*x),
-        Value::Str(x) => View::Str(x),
-        Value::Tuple(x) => View::Tuple(x),
-        Value::Adt(a, v, x) => View::Adt(*a, *v, x),
-        Value::Array(s, e) => View::Array(s, e),
+        Value::I64(n) => View::I64(*n),
+        Value::Bool(b) => View::Bool(*b),
+        Value::Str(text) => View::Str(text),
+        Value::Tuple(parts) => View::Tuple(parts),
+        Value::Adt(a) => View::Adt(a.adt, a.variant, &a.fields),
+        Value::Fn(f) => View::Closure(f.code, &f.captures),
+        Value::Array(a) => View::Array(&a.shape, &a.data),
+        Value::Residual(_) | Value::Zero | Value::Acc(_) => View::Other,
     }
 }

@@ -23,7 +23,7 @@ impl<A: Operator> Printer<'_, A> {
     fn field(&self, adt: Option<AdtId>, variant: u32, index: u32) -> String {
         let field = adt.and_then(|id| self.program.adts[id].variants.get(variant as usize)?.fields.get(index as usize));
         match field {
-            Some((name, _)) => format!(".{name}"),
+            Some((name, _)) => format!(".{}", field_name(name)),
             None => format!(".{index}"),
         }
     }
@@ -32,17 +32,18 @@ impl<A: Operator> Printer<'_, A> {
     fn constructor(&mut self, adt: AdtId, variant: u32, fields: &[Atom]) -> String {
         let def = &self.program.adts[adt];
         let shape = &def.variants[variant as usize];
-        let name = if def.kind == AdtKind::Struct {
-            def.name.split('<').next().unwrap_or(&def.name).to_string()
-        } else {
-            fn_name(&shape.name)
+        let name = match def.kind {
+            AdtKind::Struct => def.name.split('<').next().unwrap_or(&def.name).to_string(),
+            AdtKind::Enum => fn_name(&shape.name),
+            AdtKind::Residual if def.variants.len() > 1 => fn_name(&shape.name),
+            AdtKind::Residual => "Saved".to_string(),
         };
         let texts: Vec<String> = fields.iter().map(|a| self.atom(a).text).collect();
         if texts.is_empty() {
             return name;
         }
-        if shape.named || def.kind == AdtKind::Struct {
-            let pairs: Vec<String> = shape.fields.iter().zip(texts).map(|((n, _), t)| format!("{n}: {t}")).collect();
+        if shape.named || def.kind != AdtKind::Enum {
+            let pairs: Vec<String> = shape.fields.iter().zip(texts).map(|((n, _), t)| format!("{}: {t}", field_name(n))).collect();
             return format!("{name} {{ {} }}", pairs.join(", "));
         }
         format!("{name}({})", texts.join(", "))
@@ -372,4 +373,10 @@ impl<A: Operator> Printer<'_, A> {
             }
         }
     }
+}
+
+/// A field of a residual is called after the value that it keeps, perhaps with a number: `slope.0`.
+fn field_name(name: &str) -> String {
+    let name = fn_name(name);
+    if name.contains('_') && name.starts_with(|c: char| c.is_ascii_digit()) { format!("v{name}") } else { name }
 }

@@ -1,0 +1,100 @@
+//! Calling a compiled program.
+//!
+//! In: a [`Compiled`] program, an entry point, values. Out: the value, or a run-time error with its place. The evaluator
+//! makes derivatives of function values on demand, through `cotan-ad` with the simplifier behind it.
+
+use crate::failure::{Failure, guard};
+use crate::pipeline::{Code, Compiled};
+use crate::session::{Outside, Session, Usage};
+use crate::value::Value;
+use cotan_ad::Differentiator;
+use cotan_interp::{Host, Limits, Machine};
+use cotan_ir::{FnId, Never, Program, validate_function};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Instant;
+
+impl Session {
+    /// Calls an entry point.
+    pub fn call(&mut self, compiled: &mut Compiled, root: usize, args: Vec<Value>) -> Result<Value, Failure> {
+        let function = compiled.roots[root];
+        let limits = Limits {
+            stack: self.options.stack,
+            memory: usize::try_from(self.options.max_memory).unwrap_or(usize::MAX),
+            deadline: self.options.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+            interrupt: self.options.interrupt.clone(),
+        };
+        let host = Door { outside: Rc::clone(&self.outside), probing: self.options.probe };
+        let machine = match &mut compiled.code {
+            Code::Machine(machine) => {
+                machine.set_limits(limits);
+                machine
+            }
+            Code::Values(_) => return Err(Failure::bug("run", "derivatives by values are not there yet")),
+            Code::Expanded(program) => {
+                let derive = Differentiator::new(Some(Box::new(post(self.options.validate))));
+                let program = std::mem::take(program);
+                let machine = Machine::new(program, Box::new(derive), Box::new(host), limits);
+                compiled.code = Code::Machine(Box::new(machine));
+                match &mut compiled.code {
+                    Code::Machine(machine) => machine,
+                    Code::Values(_) | Code::Expanded(_) => return Err(Failure::bug("run", "no machine")),
+                }
+            }
+        };
+        let before = machine.cost;
+        let result = self.timed("run", || guard("run (cotan-interp)", || machine.call(function, args)));
+        self.usage = Some(Usage { cost: machine.cost - before, peak: peak() });
+        let mut values = result??;
+        match values.len() {
+            1 => Ok(values.remove(0)),
+            n => Err(Failure::bug("run (cotan-interp)", format!("an entry point gave {n} results"))),
+        }
+    }
+}
+
+/// What happens to each derivative made on demand.
+fn post(validating: bool) -> impl Fn(&mut Program<Never>, FnId) {
+    move |program, function| {
+        let check = |program: &mut Program<Never>, pass: &str| {
+            if validating {
+                let faults = validate_function(program, function);
+                let name = &program.fns[function].name;
+                assert!(faults.is_empty(), "{pass} made `{name}` wrongly: {}", faults.join("\n"));
+            }
+        };
+        check(program, "cotan-ad");
+        cotan_opt::simplify_function(program, function);
+        check(program, "cotan-opt");
+    }
+}
+
+/// What the running program reaches of the outside.
+struct Door {
+    outside: Rc<RefCell<Box<dyn Outside>>>,
+    probing: bool,
+}
+
+impl Host for Door {
+    fn probe(&mut self, label: &str, value: &str, backward: bool) {
+        if self.probing {
+            let arrow = if backward { "<-" } else { "->" };
+            self.outside.borrow_mut().probe(&format!("probe {label} {arrow} {value}"));
+        }
+    }
+
+    fn progress(&mut self, label: &str, done: i64, total: i64) {
+        self.outside.borrow_mut().progress(label, done, total);
+    }
+
+    fn write_text(&mut self, path: &str, text: &str) -> Result<(), String> {
+        std::fs::write(path, text).map_err(|error| error.to_string())
+    }
+}
+
+/// Bytes of memory that the process held at most, where the system tells.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
+}
