@@ -332,10 +332,12 @@ impl Gen<'_, '_> {
 
     /// An accumulator from beginning to end, and what it holds as an array.
     fn sum(&mut self) {
-        let Types { floats, tangent, acc, .. } = self.t;
+        let Types { f64, floats, tangent, acc, .. } = self.t;
         let made = self.b.emit1(Op::AccNew(None), acc);
         for _ in 0..self.dice.below(3) {
-            let like = self.operand(floats);
+            // A sum has one shape, here 3.
+            let value = self.operand(f64);
+            let like = self.one(Op::Fill { extents: vec![Atom::int(3)], value });
             let value = match self.dice.below(2) {
                 0 => self.operand(tangent),
                 _ => self.given(Op::Sparse(like), tangent),
