@@ -116,8 +116,7 @@ impl<'c> Frame<'_, 'c> {
             return value.clone();
         }
         let types = self.instantiate_all(types);
-        let captures: Vec<Atom> =
-            self.scope.local_fns[id].captures.iter().map(|l| self.get(Slot::Local(*l))).collect();
+        let captures: Vec<Atom> = self.scope.local_fns[id].captures.iter().map(|l| self.get(Slot::Local(*l))).collect();
         let scope = self.scope.clone();
         let shapes = &self.shapes;
         let code =
@@ -149,6 +148,7 @@ impl<'c> Frame<'_, 'c> {
         let declared = self.s.captures(self.b.program, &scope, &closure.captures);
         let id = self.s.declare_code(self.b.program, &closure.name, &arg, &ret, declared, e.span);
         let shapes: Vec<Shape> = captures.iter().map(|a| self.shapes.of(a)).collect();
+        self.s.captured.insert(id, shapes.clone());
         self.s.queue.push_back(Work::Code(Code {
             id,
             scope,

@@ -37,7 +37,8 @@ fn literal(core: &Program, e: &Expr, depth: usize) -> Option<Lit> {
         },
         // Only binary64: narrower numbers would have to be rounded at each step.
         ExprKind::Binary { op, left, right } if e.ty == Ty::Float => {
-            let (Lit::Float(x), Lit::Float(y)) = (literal(core, left, depth + 1)?, literal(core, right, depth + 1)?) else {
+            let (Lit::Float(x), Lit::Float(y)) = (literal(core, left, depth + 1)?, literal(core, right, depth + 1)?)
+            else {
                 return None;
             };
             match op {

@@ -4,6 +4,7 @@
 //! value of every variable of the source ([`Slot`]), and the open regions (see `regions`).
 
 use crate::Builtin;
+use crate::adjoints::Adjoint;
 use crate::instances::{Code, Scope, Shared};
 use crate::regions::Region;
 use crate::shapes::Shapes;
@@ -32,8 +33,6 @@ pub(crate) enum Slot {
     Broke,
     /// Whether its current turn was left.
     Continued,
-    /// The accumulator of a parameter or captured variable, in the backward part of a rule.
-    Adjoint(LocalId),
     /// The tangent of a parameter or captured variable, in a forward rule.
     Tangent(LocalId),
 }
@@ -57,6 +56,8 @@ pub(crate) struct Frame<'a, 'c> {
     pub shapes: Shapes,
     /// Result type.
     pub ret: TypeId,
+    /// Where cotangents go, in the backward part of a rule.
+    pub adjoints: FxHashMap<LocalId, Adjoint>,
 }
 
 impl<'a, 'c> Frame<'a, 'c> {
@@ -76,6 +77,7 @@ impl<'a, 'c> Frame<'a, 'c> {
             tuples: FxHashMap::default(),
             shapes: Shapes::default(),
             ret,
+            adjoints: FxHashMap::default(),
         }
     }
 
@@ -99,16 +101,16 @@ impl<'a, 'c> Frame<'a, 'c> {
     /// The code of a local function or closure.
     pub fn code(mut self, code: &Code<'c>) -> Func<AdOp> {
         self.b.set_span(code.span);
+        self.b.set_captures(self.b.program.fns[code.id].captures.clone().expect("codes have captures"));
         self.code_params(code);
         let value = self.body(code.body);
         self.b.finish(vec![value], code.span)
     }
 
     /// Binds the parameters and captured variables of the code of a closure.
-    pub fn code_params(&mut self, code: &Code<'c>) {
+    pub fn code_params(&mut self, code: &Code<'c>) -> (Var, Var) {
         let declared = &self.b.program.fns[code.id];
         let (this_ty, arg_ty) = (declared.vars[declared.params[0]].ty, declared.vars[declared.params[1]].ty);
-        self.b.set_captures(self.b.program.fns[code.id].captures.clone().expect("codes have captures"));
         let this = self.b.param(this_ty, None);
         let arg = self.b.param(arg_ty, None);
         self.this_is(this, code);
@@ -122,6 +124,7 @@ impl<'a, 'c> Frame<'a, 'c> {
                 }
             }
         }
+        (this, arg)
     }
 
     /// Reads the captured variables from the closure.
@@ -139,13 +142,7 @@ impl<'a, 'c> Frame<'a, 'c> {
     }
 
     /// A function that does nothing but apply a builtin (`Ok`) or call another function.
-    pub fn wrapper(
-        mut self,
-        names: &[&str],
-        target: Result<Builtin, FnId>,
-        result: TypeId,
-        span: Span,
-    ) -> Func<AdOp> {
+    pub fn wrapper(mut self, names: &[&str], target: Result<Builtin, FnId>, result: TypeId, span: Span) -> Func<AdOp> {
         self.b.set_span(span);
         let declared = &self.b.program.fns[self.id];
         let types: Vec<TypeId> = declared.params.iter().map(|p| declared.vars[*p].ty).collect();
@@ -242,7 +239,7 @@ impl<'a, 'c> Frame<'a, 'c> {
         match slot {
             Slot::Returned | Slot::Broke | Slot::Continued => Atom::Lit(Lit::Bool(false)),
             Slot::ReturnValue => self.filler(self.ret),
-            Slot::Local(l) | Slot::Adjoint(l) | Slot::Tangent(l) => {
+            Slot::Local(l) | Slot::Tangent(l) => {
                 panic!("the variable `{}` is used where it has no value", self.scope.locals[l].name)
             }
         }

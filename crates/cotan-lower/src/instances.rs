@@ -4,6 +4,7 @@
 //! first named, so that code that calls it can be written; its own code is written later, from a queue.
 
 use crate::frame::Frame;
+use crate::rules::Target;
 use crate::scan::Scan;
 use crate::shapes::Shape;
 use crate::types::{Types, name, size};
@@ -68,7 +69,15 @@ enum Key {
 /// A function whose code is still to be written.
 pub(crate) enum Work<'c> {
     /// A top-level function or constant.
-    Top { id: FnId, scope: Scope<'c>, name: &'c str, params: &'c [LocalId], body: &'c Expr, rules: &'c [Rule], span: Span },
+    Top {
+        id: FnId,
+        scope: Scope<'c>,
+        name: &'c str,
+        params: &'c [LocalId],
+        body: &'c Expr,
+        rules: &'c [Rule],
+        span: Span,
+    },
     /// The code of a local function or closure.
     Code(Code<'c>),
     /// The code of a function value that calls a top-level function.
@@ -104,6 +113,8 @@ pub(crate) struct Shared<'c> {
     pub diagnostics: Vec<Diagnostic>,
     /// Variants that values can be made of, by type.
     pub easy: FxHashMap<cotan_ir::AdtId, Option<usize>>,
+    /// What is known of the captured values of a code.
+    pub captured: FxHashMap<FnId, Vec<Shape>>,
     /// Tables of code that has no variables of its own.
     no_locals: &'c IndexVec<LocalId, Local>,
     no_fns: &'c IndexVec<LocalFnId, LocalFn>,
@@ -122,6 +133,7 @@ pub(crate) fn run(core: &Core, roots: &[Root]) -> Result<(Program<AdOp>, Vec<FnI
         queue: VecDeque::new(),
         diagnostics: Vec::new(),
         easy: FxHashMap::default(),
+        captured: FxHashMap::default(),
         no_locals: &no_locals,
         no_fns: &no_fns,
     };
@@ -198,7 +210,8 @@ impl<'c> Shared<'c> {
             local_fns: &def.local_fns,
             subst: Rc::new(Vec::new()),
         };
-        let work = Work::Top { id: new, scope, name: &def.name, params: &[], body: &def.value, rules: &[], span: def.span };
+        let work =
+            Work::Top { id: new, scope, name: &def.name, params: &[], body: &def.value, rules: &[], span: def.span };
         self.queue.push_back(work);
         new
     }
@@ -279,12 +292,14 @@ impl<'c> Shared<'c> {
         let captures = self.captures(program, &scope, &def.captures);
         let new = self.declare_code(program, &def.name, &arg, &ret, captures, def.span);
         self.instances.insert(key, new);
+        let shapes = shapes();
+        self.captured.insert(new, shapes.clone());
         self.queue.push_back(Work::Code(Code {
             id: new,
             scope,
             name: &def.name,
             captures: &def.captures,
-            shapes: shapes(),
+            shapes,
             params: &def.params,
             body: &def.body,
             rules: &def.rules,
@@ -378,12 +393,15 @@ impl<'c> Shared<'c> {
             Work::Top { id, scope, name, params, body, rules, span } => {
                 let func = Frame::new(self, program, scope.clone(), name, id).top(params, body, span);
                 program.fns[id] = func;
-                crate::rules::top(self, program, id, &scope, params, body, rules);
+                let target = Target { id, scope: &scope, name, params, body, code: None };
+                crate::rules::lower(self, program, &target, rules);
             }
             Work::Code(code) => {
                 let func = Frame::new(self, program, code.scope.clone(), code.name, code.id).code(&code);
                 program.fns[code.id] = func;
-                crate::rules::code(self, program, &code);
+                let Code { id, name, params, body, rules, .. } = code;
+                let target = Target { id, scope: &code.scope, name, params, body, code: Some(&code) };
+                crate::rules::lower(self, program, &target, rules);
             }
             Work::Value { id, function, types } => {
                 let def = &self.core.fns[function];
@@ -419,7 +437,13 @@ pub(crate) fn builtin(name: &str) -> Builtin {
 }
 
 /// A function that is known by its types only.
-fn declared(name: &str, params: Vec<VarInfo>, result: TypeId, captures: Option<Vec<Capture>>, span: Span) -> Func<AdOp> {
+fn declared(
+    name: &str,
+    params: Vec<VarInfo>,
+    result: TypeId,
+    captures: Option<Vec<Capture>>,
+    span: Span,
+) -> Func<AdOp> {
     let mut vars = IndexVec::new();
     Func {
         name: name.to_string(),

@@ -5,6 +5,7 @@
 //! with), no mutation (loops carry state), no patterns, no jumps (`break`, `continue` and `return` are flags or the
 //! other branch), every function value is a closure over a known code with named captures.
 
+mod adjoints;
 mod builtins;
 mod calls;
 mod comprehensions;
@@ -25,6 +26,7 @@ mod shapes;
 mod sizes;
 mod statements;
 mod tangents;
+mod transposes;
 mod types;
 mod walk;
 

@@ -38,7 +38,9 @@ impl<'c> Frame<'_, 'c> {
                 self.b.set_span(span);
                 let count = match (&start, &end) {
                     (Atom::Lit(cotan_ir::Lit::I64(0)), _) => end,
-                    (Atom::Lit(cotan_ir::Lit::I64(a)), Atom::Lit(cotan_ir::Lit::I64(b))) if b.checked_sub(*a).is_some() => {
+                    (Atom::Lit(cotan_ir::Lit::I64(a)), Atom::Lit(cotan_ir::Lit::I64(b)))
+                        if b.checked_sub(*a).is_some() =>
+                    {
                         Atom::int(b - a)
                     }
                     _ => self.emit(Op::Prim(Prim::Sub, vec![end, start.clone()])),
@@ -148,8 +150,7 @@ impl<'c> Frame<'_, 'c> {
             let ty = self.b.type_of(value);
             let name = match slot {
                 Slot::Local(l) => Some(self.scope.locals[*l].name.clone()),
-                Slot::Returned | Slot::ReturnValue | Slot::Broke | Slot::Continued => None,
-                Slot::Adjoint(_) | Slot::Tangent(_) => None,
+                Slot::Returned | Slot::ReturnValue | Slot::Broke | Slot::Continued | Slot::Tangent(_) => None,
             };
             let var = self.b.var(ty, name);
             self.set(*slot, var.into());
@@ -180,9 +181,7 @@ impl<'c> Frame<'_, 'c> {
             self.take_outputs(&slots, &results);
             return Ok(());
         }
-        let cond = self.condition(&kept, |f| {
-            Ok(f.emit(Op::Prim(Prim::Lt, vec![index.into(), walk.count.clone()])))
-        });
+        let cond = self.condition(&kept, |f| Ok(f.emit(Op::Prim(Prim::Lt, vec![index.into(), walk.count.clone()]))));
         let mut next = None;
         let mut block = self.region(false, slots.clone(), None, |f| {
             next = Some(f.emit(Op::Prim(Prim::Add, vec![index.into(), Atom::int(1)])));

@@ -28,12 +28,13 @@ impl<'c> Frame<'_, 'c> {
         match self.by_variant(&value, arms) {
             Some(groups) => {
                 let labels = groups.iter().map(|(label, _)| *label).collect::<Vec<_>>();
-                let chains: Vec<Chain<'c>> =
-                    groups.into_iter().map(|(_, members)| self.chain_of(members.into_iter().map(|i| &arms[i]))).collect();
+                let chains: Vec<Chain<'c>> = groups
+                    .into_iter()
+                    .map(|(_, members)| self.chain_of(members.into_iter().map(|i| &arms[i])))
+                    .collect();
                 let effects: Vec<Rc<Effects>> = chains.iter().map(|c| c.after[0].clone()).collect();
                 let on = On::Variant(value.clone(), labels.iter().map(|l| l.map(|v| v as u32)).collect());
-                let mut arm =
-                    |f: &mut Self, i: usize, tail: bool| f.chain(&value, labels[i], &chains[i], 0, ty, tail);
+                let mut arm = |f: &mut Self, i: usize, tail: bool| f.chain(&value, labels[i], &chains[i], 0, ty, tail);
                 self.choose(on, ty, tail, &effects, &mut arm)
             }
             None => {

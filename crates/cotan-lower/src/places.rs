@@ -70,7 +70,9 @@ impl<'c> Frame<'_, 'c> {
                     };
                     let subs = self.subscripts(&array, subs, passed)?;
                     if passed > 0 {
-                        let Some(Place::Part(before)) = places.last_mut() else { unreachable!("the last step is a part") };
+                        let Some(Place::Part(before)) = places.last_mut() else {
+                            unreachable!("the last step is a part")
+                        };
                         before.extend(subs);
                         continue;
                     }
@@ -104,9 +106,9 @@ impl<'c> Frame<'_, 'c> {
             Place::Field(index) => {
                 let Type::Adt(adt) = self.kind_of(&base) else { unreachable!("only structures have fields") };
                 let count = self.b.program.adts[adt].variants[0].fields.len();
-                let read = |f: &mut Self, i: usize| f.emit(Op::Field { base: base.clone(), variant: 0, index: i as u32 });
-                let mut fields: Vec<Option<Atom>> =
-                    (0..count).map(|i| (i != *index).then(|| read(self, i))).collect();
+                let read =
+                    |f: &mut Self, i: usize| f.emit(Op::Field { base: base.clone(), variant: 0, index: i as u32 });
+                let mut fields: Vec<Option<Atom>> = (0..count).map(|i| (i != *index).then(|| read(self, i))).collect();
                 let new = self.replace_part(&|f| read(f, *index), rest, op, value);
                 fields[*index] = Some(new);
                 let fields = fields.into_iter().map(|f| f.expect("all fields are set")).collect();

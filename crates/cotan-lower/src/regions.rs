@@ -141,7 +141,8 @@ impl<'c> Frame<'_, 'c> {
         let span = self.b.span();
         if tail {
             let ret = self.ret;
-            let arms = (0..effects.len()).map(|i| self.region(true, Vec::new(), Some(ret), |f| arm(f, i, true))).collect();
+            let arms =
+                (0..effects.len()).map(|i| self.region(true, Vec::new(), Some(ret), |f| arm(f, i, true))).collect();
             self.b.set_span(span);
             return Ok(self.emit(on.op(arms)));
         }
@@ -187,11 +188,8 @@ impl<'c> Frame<'_, 'c> {
 
     /// What follows in the region runs only if no flag that `effects` may have set is set.
     pub fn leave_if_flagged(&mut self, effects: &Effects) {
-        let flags = [
-            (effects.returns, Slot::Returned),
-            (effects.breaks, Slot::Broke),
-            (effects.continues, Slot::Continued),
-        ];
+        let flags =
+            [(effects.returns, Slot::Returned), (effects.breaks, Slot::Broke), (effects.continues, Slot::Continued)];
         let flags: Vec<Slot> = flags.into_iter().filter(|(may, _)| *may).map(|(_, slot)| slot).collect();
         let Some(left) = self.any(&flags) else { return };
         let region = self.regions.last().expect("a region is open");

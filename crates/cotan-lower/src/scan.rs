@@ -4,8 +4,8 @@
 //! the loop, and whether it never comes to its end. Branches and loops are translated by what this says, so that one
 //! that only computes a value stays one that only computes a value.
 
-use cotan_core::{Expr, ExprKind, Iter, LocalId, PatternKind, PlaceStep, Stmt, StmtKind, Subscript};
 use cotan_core::{BinaryOp, Pattern};
+use cotan_core::{Expr, ExprKind, Iter, LocalId, PatternKind, PlaceStep, Stmt, StmtKind, Subscript};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -76,6 +76,13 @@ impl Scan {
         if compound {
             self.known.insert(std::ptr::from_ref(e), out.clone());
         }
+        out
+    }
+
+    /// The effects of a statement.
+    pub fn statement(&mut self, stmt: &Stmt) -> Effects {
+        let mut out = Effects::default();
+        self.stmt(stmt, &mut out);
         out
     }
 

@@ -53,7 +53,9 @@ impl Shapes {
     /// Notes what is known of the first result of an operation.
     pub fn note(&mut self, var: Var, op: &Op<AdOp>) {
         let shape = match op {
-            Op::Copy(a) | Op::SpaceNeg(a) | Op::SpaceScale(_, a) | Op::SpaceAdd(a, _) | Op::StopGradient(a) => self.of(a),
+            Op::Copy(a) | Op::SpaceNeg(a) | Op::SpaceScale(_, a) | Op::SpaceAdd(a, _) | Op::StopGradient(a) => {
+                self.of(a)
+            }
             Op::Closure { code, .. } => Shape::Code(*code),
             Op::TanClosure { code, .. } => Shape::Tangent(*code),
             Op::Tuple(items) => {

@@ -100,7 +100,12 @@ impl Frame<'_, '_> {
             Some(index) => {
                 let step = Step::Capture { code, index: index as u32 };
                 let part = self.emit(Op::TanPart { tan: base, step });
-                self.dense_as(part, want)
+                let part = self.dense_as(part, want);
+                let known = self.s.captured.get(&code).and_then(|shapes| shapes.get(index));
+                if let (Some(Shape::Code(inner)), Some(v)) = (known, part.var()) {
+                    self.shapes.set(v, Shape::Tangent(*inner));
+                }
+                part
             }
             None => self.filler(want),
         }
@@ -157,4 +162,3 @@ pub(crate) fn own_tangent<A>(program: &Program<A>, ty: TypeId, seen: &mut Vec<Ad
         }
     }
 }
-

@@ -57,7 +57,8 @@ impl Types {
         let def = &core.adts[id];
         // Known before its fields are: a type may hold itself.
         let kind = if def.is_struct { AdtKind::Struct } else { AdtKind::Enum };
-        let new = program.adts.push(AdtDef { name: name(core, &Ty::Adt(id, args.to_vec())), variants: Vec::new(), kind });
+        let new =
+            program.adts.push(AdtDef { name: name(core, &Ty::Adt(id, args.to_vec())), variants: Vec::new(), kind });
         self.adts.insert(key, new);
         let variants = def
             .variants
