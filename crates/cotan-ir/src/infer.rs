@@ -482,8 +482,9 @@ impl<A: Operator> Infer<'_, A> {
                 }
                 found(self.int())
             }
-            Op::Reduce(_, array) => {
-                let elem = self.vector(array)?;
+            Op::Reduce(op, array) => {
+                // The sum of all elements needs no order of axes; other reductions are of vectors.
+                let elem = if *op == crate::ReduceOp::Sum { self.array(array)?.1 } else { self.vector(array)? };
                 match self.program.ty(elem) {
                     Type::F64 | Type::F32 | Type::I64 => found(elem),
                     _ => Err(format!("reduction of {}", print_type(self.program, elem))),

@@ -381,18 +381,22 @@ impl Machine {
             }
             other => unreachable!("{other:?} is not called"),
         };
-        let mut of = f;
+        // Where the results hold residuals, and whose: later derivatives only append results.
+        let mut residuals: smallvec::SmallVec<[(usize, FnId); 2]> = smallvec::SmallVec::new();
         for d in rest {
-            of = f;
+            let of = f;
             f = self.derive.derive(&mut self.program, f, *d)?;
+            if *d == Deriv::Fwd {
+                residuals.push((self.program.fns[f].results.len() - 1, of));
+            }
         }
         let mut all = Values::with_capacity(args.len() + 1);
         all.push(first);
         all.extend(args);
         let mut out = self.run(f, all, span)?;
-        if rest.last() == Some(&Deriv::Fwd) {
-            let payload = out.pop().expect("a forward part yields its residual");
-            out.push(Value::Residual(Rc::new(ResidualValue { function: of, payload })));
+        for (i, function) in residuals {
+            let payload = std::mem::replace(&mut out[i], Value::Unit);
+            out[i] = Value::Residual(Rc::new(ResidualValue { function, payload }));
         }
         Ok(out)
     }

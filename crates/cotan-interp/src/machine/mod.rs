@@ -82,6 +82,11 @@ impl Machine {
         }
     }
 
+    /// What the next call may use.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Calls a function.
     pub fn call(&mut self, function: FnId, args: Vec<Value>) -> Res<Vec<Value>> {
         // A margin for the frames of one operation and for the drop of what it leaves.
