@@ -66,9 +66,14 @@ pub enum Outcome {
 impl<'a> Checker<'a> {
     /// Looks again at all constraints whose variables were bound.
     pub fn solve_ready(&mut self) {
+        if self.types.solving {
+            return;
+        }
+        self.types.solving = true;
         while let Some(id) = self.types.ready.pop() {
             self.attempt(id, false);
         }
+        self.types.solving = false;
     }
 
     /// Tries a constraint; `force` decides by default.
@@ -79,10 +84,7 @@ impl<'a> Checker<'a> {
             Outcome::Wait(vars) => {
                 self.types.deferred[id as usize] = Some(constraint);
                 for v in vars {
-                    let root = self.types.var_mut(v);
-                    if !root.watchers.contains(&id) {
-                        root.watchers.push(id);
-                    }
+                    self.types.watch(id, v);
                 }
             }
         }

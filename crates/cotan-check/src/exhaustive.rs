@@ -66,7 +66,12 @@ pub fn check_match(program: &Program, value: &Expr, arms: &[Arm], span: Span) ->
         if arms.iter().any(|a| a.guard.is_some()) {
             d = d.note("an arm with a guard may not match, so it does not count");
         }
-        out.push(d.hint(format!("add an arm `{missing} => ..` or `_ => ..`")));
+        d = d.hint(if missing == "_" {
+            "add an arm `_ => ..`".to_string()
+        } else {
+            format!("add an arm `{missing} => ..` or `_ => ..`")
+        });
+        out.push(d);
     }
     out
 }

@@ -5,12 +5,10 @@
 
 use crate::context::{Body, Checker, Frame, FrameKind, ItemState, Scheme, Why};
 use crate::dependencies::{components, uses};
-use crate::infer::Signature;
 use crate::modules::{Item, ItemId, Kind, World};
 use crate::types::{Maker, T, Types};
 use cotan_core::{ConstDef, Expr, ExprKind, FnBody, FnDef, FnId, LocalId, Program, Rule, TestDef, Ty};
 use cotan_source::{Diagnostic, IndexVec};
-use cotan_syntax::ast;
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -165,6 +163,7 @@ impl<'a> Checker<'a> {
                 self.enter(*item);
                 let before = self.diagnostics.len();
                 let mut done = self.infer_item(*item);
+                self.refuse_large_types(self.world.items[*item].name().span);
                 done.errors = before;
                 pending.push(done);
             }
@@ -227,7 +226,6 @@ impl<'a> Checker<'a> {
         let scheme = match self.world.items[item].item {
             Item::Fn(decl) => {
                 let signature = self.signature(decl);
-                self.check_declaration(decl, &signature, item);
                 let args = signature.params.iter().map(|p| p.0).collect();
                 let arg = self.types.argument(args);
                 let ty = match self.fn_ids[item] {
@@ -262,17 +260,6 @@ impl<'a> Checker<'a> {
             Item::Test(_) | Item::Bench(_) => Scheme::mono(T::UNIT),
         };
         self.states[item] = ItemState::Ready(scheme);
-    }
-
-    fn check_declaration(&mut self, decl: &'a ast::FnDecl, signature: &Signature<'a>, item: ItemId) {
-        let builtin = Self::attribute_text(&self.world.items[item].outer.attributes, "builtin").is_some();
-        if decl.body.is_none() && !builtin {
-            self.report(
-                Diagnostic::error("E0114", decl.name.span, format!("the function `{}` has no body", decl.name.name))
-                    .note("only operations of the compiler, in the library, have none"),
-            );
-        }
-        let _ = signature;
     }
 
     fn open_type(&self, item: ItemId) -> Option<T> {

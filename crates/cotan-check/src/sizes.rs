@@ -144,7 +144,14 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let array = self.place_expr(*local, &place.path, place.size.span);
-            let Some(expected) = self.size_expr(place.size, true) else { continue };
+            let Some(expected) = self.size_expr(place.size, true) else {
+                // Reported; the name stands for some number from here on.
+                if let Some(name) = self.unbound_size(place.size) {
+                    let local = self.new_local(&name.name, T::INT, false, name.span);
+                    self.bind_name(&name.name, Entry::Local(local));
+                }
+                continue;
+            };
             let what = format!("parameter `{}`", self.body.locals[*local].name);
             checks.push(SizeCheck {
                 array: Some(array),
@@ -320,6 +327,7 @@ impl<'a> Checker<'a> {
 
 fn literal_extent(e: &Expr, axis: usize) -> Option<i64> {
     match &e.kind {
+        ExprKind::Block { result: Some(result), .. } => literal_extent(result, axis),
         ExprKind::Array(parts) if axis == 0 => i64::try_from(parts.len()).ok(),
         ExprKind::Array(parts) => literal_extent(parts.first()?, axis - 1),
         _ => None,

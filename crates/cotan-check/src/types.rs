@@ -6,7 +6,7 @@
 use crate::constraints::Deferred;
 use cotan_core::{AdtId, Constraint, FnId, ParamId, Ty};
 use cotan_source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// A type in the arena.
@@ -132,6 +132,8 @@ pub struct VarState {
     pub point: Option<T>,
     /// Deferred constraints to look at again when this variable is bound.
     pub watchers: Vec<u32>,
+    /// Height of the tree of variables that are bound to this one.
+    pub rank: u32,
     pub span: Span,
 }
 
@@ -155,9 +157,16 @@ pub struct AdtSpace {
     pub needs: Vec<usize>,
 }
 
+/// Layers of the largest type that is worked with: repeated pairing doubles a type at each step.
+const LARGEST: u32 = 100_000;
+
 /// The store.
 pub struct Types {
     pub nodes: Vec<Node>,
+    /// How many layers each type had when it was made.
+    sizes: Vec<u32>,
+    /// Whether a type has become larger than can be worked with since this was last reported.
+    pub too_large: bool,
     pub vars: Vec<VarState>,
     pub origins: Vec<OriginState>,
     pub params: Vec<ParamState>,
@@ -166,6 +175,10 @@ pub struct Types {
     pub level: u32,
     pub deferred: Vec<Option<Deferred>>,
     pub ready: Vec<u32>,
+    /// Constraints and the variables that they watch.
+    pub watched: FxHashSet<(u32, Var)>,
+    /// Whether `ready` is being worked off.
+    pub solving: bool,
     /// Variables of literals, for defaults.
     pub literals: Vec<T>,
     /// Variables whose tangents were asked for.
@@ -178,6 +191,8 @@ impl Types {
         let nodes =
             vec![Node::Float, Node::Float32, Node::Int, Node::Bool, Node::Str, Node::Tuple(Rc::from([])), Node::Error];
         Types {
+            sizes: vec![1; nodes.len()],
+            too_large: false,
             nodes,
             vars: Vec::new(),
             origins: Vec::new(),
@@ -187,6 +202,8 @@ impl Types {
             level: 0,
             deferred: Vec::new(),
             ready: Vec::new(),
+            watched: FxHashSet::default(),
+            solving: false,
             literals: Vec::new(),
             points: Vec::new(),
             work: Vec::new(),
@@ -194,8 +211,23 @@ impl Types {
     }
 
     pub fn add(&mut self, node: Node) -> T {
-        let id = T(u32::try_from(self.nodes.len()).expect("fewer than 2^31 types"));
+        let part = |t: &T| self.sizes[self.resolve(*t).0 as usize];
+        let size: u64 = match &node {
+            Node::Tuple(parts) | Node::Adt(_, parts) => parts.iter().map(|p| u64::from(part(p))).sum(),
+            Node::Array(inner) | Node::Tangent(inner) => u64::from(part(inner)),
+            Node::Fn(arg, ret, _) => u64::from(part(arg)) + u64::from(part(ret)),
+            _ => 0,
+        };
+        let size = match u32::try_from(size + 1) {
+            Ok(size) if size <= LARGEST => size,
+            _ => {
+                self.too_large = true;
+                return T::ERROR;
+            }
+        };
+        let id = T(self.nodes.len() as u32);
         self.nodes.push(node);
+        self.sizes.push(size);
         id
     }
 
@@ -253,6 +285,7 @@ impl Types {
             tangent: None,
             point: None,
             watchers: Vec::new(),
+            rank: 0,
             span,
         });
         self.add(Node::Var(var))

@@ -59,7 +59,10 @@ impl Types {
         }
         match (self.nodes[a.0 as usize].clone(), self.nodes[b.0 as usize].clone()) {
             (Node::Var(x), Node::Var(y)) => {
-                if x != y {
+                // The higher tree stays the root, so that chains of links are short.
+                if self.var(x).rank > self.var(y).rank {
+                    self.union(y, x, a);
+                } else {
                     self.union(x, y, b);
                 }
                 Ok(())
@@ -110,12 +113,15 @@ impl Types {
     }
 
     fn union(&mut self, x: Var, y: Var, y_type: T) {
-        let from = self.var(x).clone();
+        let mut from = self.var(x).clone();
+        from.watchers.retain(|id| self.deferred[*id as usize].is_some());
         let to = self.var_mut(y);
+        let before = (to.bits, to.literal);
         to.level = to.level.min(from.level);
         to.bits = to.bits.with(from.bits);
         to.literal = to.literal.max(from.literal);
         to.point = to.point.or(from.point);
+        to.rank = to.rank.max(from.rank + 1);
         let (bits, old, level) = (to.bits, to.tangent, to.level);
         to.tangent = old.or(from.tangent);
         let merged = to.tangent;
@@ -129,12 +135,21 @@ impl Types {
             }
             self.lower_levels(t, level);
         }
-        // Two unknown operands have become one: a constraint may now be decided.
+        // What either side gained may decide a constraint.
+        let to = self.var(y);
+        let (bits, literal) = (to.bits, to.literal);
+        if (bits, literal) != (from.bits, from.literal) {
+            self.ready.extend(&from.watchers);
+        }
+        if (bits, literal) != before {
+            self.ready.extend(&self.vars[y.0 as usize].watchers);
+        }
         let mut watchers = from.watchers;
-        watchers.extend(std::mem::take(&mut self.var_mut(y).watchers));
-        watchers.retain(|id| self.deferred[*id as usize].is_some());
-        self.ready.extend(&watchers);
-        self.var_mut(y).watchers = watchers;
+        let kept = &mut self.vars[y.0 as usize].watchers;
+        if kept.len() < watchers.len() {
+            std::mem::swap(kept, &mut watchers);
+        }
+        kept.append(&mut watchers);
     }
 
     fn bind(&mut self, v: Var, t: T) -> Result<(), Clash> {
@@ -149,9 +164,10 @@ impl Types {
         self.ready.extend(&state.watchers);
         let bits = self.require_one(t, state.bits);
         if bits.is_err() {
-            // Left open, so that messages show what it was.
-            self.var_mut(v).link = None;
-            return if state.literal == Literal::None { bits } else { Err(Clash::Literal) };
+            // A literal is left open, so that messages show what it was; else one report is enough.
+            let literal = state.literal != Literal::None;
+            self.var_mut(v).link = if literal { None } else { Some(T::ERROR) };
+            return if literal { Err(Clash::Literal) } else { bits };
         }
         if let Some(tangent) = state.tangent {
             let normal = self.tangent_of(t, state.span);
@@ -331,9 +347,16 @@ impl Types {
         let id = self.deferred.len() as u32;
         self.deferred.push(Some(constraint));
         for v in vars {
-            self.var_mut(*v).watchers.push(id);
+            self.watch(id, *v);
         }
         id
+    }
+
+    /// Has a constraint looked at again when `v` is bound or asked for more.
+    pub fn watch(&mut self, id: u32, v: Var) {
+        if self.watched.insert((id, v)) {
+            self.var_mut(v).watchers.push(id);
+        }
     }
 
     /// The inference type of a finished one, with parameters replaced.

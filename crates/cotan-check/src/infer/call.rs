@@ -6,7 +6,7 @@
 use crate::constraints::Deferred;
 use crate::context::{Checker, Want, Why};
 use crate::infer::later;
-use crate::types::{Node, T};
+use crate::types::{Bits, Node, T};
 use cotan_core::{Expr, ExprKind, FnBody, Lit};
 use cotan_source::{Diagnostic, Span};
 use cotan_syntax::ast;
@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
                 let kind = self.apply(callee, arg, args.len());
                 self.end(kind, ret, span, want)
             }
-            Node::Var(_) => {
+            Node::Var(v) if !self.types.var(v).bits.has(Bits::NUM) => {
                 let arg = self.free_arguments(args, span);
                 let arg_type = self.type_of(&arg);
                 let ret = self.types.fresh(span);
@@ -110,7 +110,8 @@ impl<'a> Checker<'a> {
                     return value;
                 }
                 let t = self.type_of(&value);
-                if matches!(self.types.node(t), Node::Tuple(_) | Node::Var(_) | Node::Error) {
+                let number = self.types.var_of(t).is_some_and(|v| self.types.var(v).bits.has(Bits::NUM));
+                if !number && matches!(self.types.node(t), Node::Tuple(_) | Node::Var(_) | Node::Error) {
                     self.equate(wanted, t, args[0].span, Some(why));
                     return value;
                 }

@@ -33,11 +33,11 @@ impl<'a> Checker<'a> {
     ) -> Expr {
         let cond = self.condition(cond);
         let Some(otherwise) = otherwise else {
-            let why = Why::new("an `if` without `else` has no value", span);
-            let (then, _) = self.side(|c| c.block(then, Some((T::UNIT, why))));
+            let (then, _) = self.no_else(then, span, want);
             let otherwise = self.unit_expr(span);
             let kind = ExprKind::If { cond: Box::new(cond), then: Box::new(then), otherwise: Box::new(otherwise) };
-            return self.end(kind, T::UNIT, span, want);
+            let reported = want.is_some_and(|(t, _)| !self.is_open_or_unit(t));
+            return self.end(kind, T::UNIT, span, want.filter(|_| !reported));
         };
         let (then, then_leaves) = self.side(|c| c.block(then, want));
         let t = self.type_of(&then);
@@ -46,6 +46,32 @@ impl<'a> Checker<'a> {
         self.diverges |= then_leaves && else_leaves;
         let t = want.map_or(t, |(t, _)| t);
         self.make(ExprKind::If { cond: Box::new(cond), then: Box::new(then), otherwise: Box::new(otherwise) }, t, span)
+    }
+
+    /// The side of an `if` that has no other side, so that no value can come from it.
+    fn no_else(&mut self, then: &'a ast::Block, span: Span, want: Want) -> (Expr, bool) {
+        let Some((wanted, why)) = want.filter(|(t, _)| !self.is_open_or_unit(*t)) else {
+            let why = Why::new("an `if` without `else` has no value", span);
+            return self.side(|c| c.block(then, Some((T::UNIT, why))));
+        };
+        let shown = self.types.show(wanted);
+        self.report(
+            Diagnostic::error("E0201", span, format!("expected `{shown}`, found an `if` without `else`"))
+                .at("this has no value where the condition is false")
+                .label(why.span, why.text)
+                .hint("add `else { .. }`"),
+        );
+        let (then, leaves) = self.side(|c| c.block(then, Some((wanted, why))));
+        let t = T::UNIT;
+        (Expr { ty: crate::types::hole(t), ..then }, leaves)
+    }
+
+    fn is_open_or_unit(&self, t: T) -> bool {
+        match self.types.node(t) {
+            crate::types::Node::Var(_) | crate::types::Node::Error => true,
+            crate::types::Node::Tuple(parts) => parts.is_empty(),
+            _ => false,
+        }
     }
 
     pub fn if_let(
@@ -63,9 +89,10 @@ impl<'a> Checker<'a> {
         let mut bound = Bound::default();
         let pattern = self.pattern(pattern, value_type, Why::new("the value that is matched", value.span), &mut bound);
         self.bind_pattern_names(bound);
-        let no_else = Some((T::UNIT, Why::new("an `if let` without `else` has no value", span)));
-        let then_want = if otherwise.is_some() { want } else { no_else };
-        let (then, then_leaves) = self.side(|c| c.block(then, then_want));
+        let (then, then_leaves) = match otherwise {
+            Some(_) => self.side(|c| c.block(then, want)),
+            None => self.no_else(then, span, want),
+        };
         self.leave(mark);
         let t = self.type_of(&then);
         let (other, else_leaves) = match otherwise {
@@ -75,6 +102,8 @@ impl<'a> Checker<'a> {
             }
             None => (self.unit_expr(span), false),
         };
+        let reported = otherwise.is_none() && want.is_some_and(|(t, _)| !self.is_open_or_unit(t));
+        let want = want.filter(|_| !reported);
         self.diverges |= then_leaves && else_leaves;
         let rest = Pattern { kind: PatternKind::Wildcard, ty: crate::types::hole(value_type), span: Span::NONE };
         let arms = vec![Arm { pattern, guard: None, body: then }, Arm { pattern: rest, guard: None, body: other }];

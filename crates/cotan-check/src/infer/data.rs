@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
         match self.types.node(t).clone() {
             Node::Array(elem) => (Iter::Array(Box::new(value)), elem),
             Node::Error => (Iter::Array(Box::new(value)), T::ERROR),
-            Node::Var(_) => {
+            Node::Var(v) if !self.types.var(v).bits.has(crate::types::Bits::NUM) => {
                 let elem = self.types.fresh(e.span);
                 let array = self.types.array(elem);
                 self.equate(array, t, e.span, Some(Why::new("arrays and ranges can be walked", e.span)));
@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
                 let shown = self.types.show(t);
                 let mut d =
                     Diagnostic::error("E0201", e.span, format!("expected an array or a range, found `{shown}`"));
-                if matches!(self.types.node(t), Node::Int) {
+                if shown == "Int" {
                     d = d.hint("to count, write `0..n`");
                 }
                 self.report(d);
@@ -236,7 +236,8 @@ impl<'a> Checker<'a> {
                     let message = if axis == 0 {
                         format!("a value of type `{shown}` cannot be indexed")
                     } else {
-                        format!("`{shown}` has {axis} dimensions, so it takes no subscript number {}", axis + 1)
+                        let plural = if axis == 1 { "" } else { "s" };
+                        format!("`{shown}` has {axis} dimension{plural}, so it takes no subscript number {}", axis + 1)
                     };
                     self.error("E0403", s.span, message);
                     T::ERROR

@@ -102,7 +102,19 @@ impl<'a> Checker<'a> {
             }
             ast::StmtKind::Fn(_) | ast::StmtKind::Error => return,
         };
+        self.refuse_large_types(span);
         out.push(Stmt { kind, span });
+    }
+
+    /// Reports a type that has grown beyond what can be worked with.
+    pub fn refuse_large_types(&mut self, span: Span) {
+        if std::mem::take(&mut self.types.too_large) {
+            self.report(
+                Diagnostic::error("E0601", span, "a type here is too large")
+                    .note("it has more than 100000 parts; repeated pairing doubles a type at each step")
+                    .hint("use an array or a recursive enum"),
+            );
+        }
     }
 
     fn loop_body(&mut self, body: &'a ast::Block) -> Expr {
@@ -285,14 +297,8 @@ impl<'a> Checker<'a> {
                 path.push(PlaceStep::Index(list));
                 Some((local, path, result))
             }
-            ast::ExprKind::Error => None,
-            _ => {
-                self.report(
-                    Diagnostic::error("E0310", place.span, "this is not a place that can be assigned")
-                        .note("a place is a `mut` variable, or a part of one: `x`, `x[i]`, `x.a`, `x[i..j]`"),
-                );
-                None
-            }
+            // The parser has refused everything else.
+            _ => None,
         }
     }
 
