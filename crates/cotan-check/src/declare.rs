@@ -435,6 +435,9 @@ impl<'a> Checker<'a> {
 
     fn unknown_type(&mut self, path: &'a [ast::Ident], span: Span) {
         let Some(last) = path.last() else { return };
+        if self.world.scopes[self.body.module].poisoned.contains(path[0].name.as_str()) {
+            return;
+        }
         let shown: Vec<&str> = path.iter().map(|p| p.name.as_str()).collect();
         let mut d = Diagnostic::error("E0102", span, format!("there is no type `{}`", shown.join("::")));
         let module = self.body.module;

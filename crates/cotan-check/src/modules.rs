@@ -140,6 +140,8 @@ pub struct Scope<'a> {
     pub types: IndexMap<&'a str, (TypeItem, Span)>,
     pub modules: FxHashMap<&'a str, Vec<ModId>>,
     pub variants: FxHashMap<&'a str, Vec<(AdtId, usize)>>,
+    /// Names whose import failed and was reported.
+    pub poisoned: FxHashSet<&'a str>,
 }
 
 /// An item that has code.
@@ -281,6 +283,9 @@ impl<'a> World<'a> {
                 return;
             }
             UseTarget::Missing => {
+                let names = decl.names.iter().flatten().map(|n| n.rename.as_ref().unwrap_or(&n.name));
+                let names: Vec<&'a str> = names.chain([last]).map(|n| n.name.as_str()).collect();
+                self.scopes[module].poisoned.extend(names);
                 let path: Vec<&str> = decl.path.iter().map(|p| p.name.as_str()).collect();
                 let path = path.join("::");
                 diagnostics.push(
@@ -366,6 +371,7 @@ impl<'a> World<'a> {
             }
         }
         if !found {
+            self.scopes[module].poisoned.insert(&as_name.name);
             let candidates = sources.iter().flat_map(|s| {
                 let scope = &self.scopes[*s];
                 scope.values.keys().copied().chain(scope.types.keys().copied())

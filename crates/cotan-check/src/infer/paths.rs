@@ -145,6 +145,9 @@ impl<'a> Checker<'a> {
 
     pub fn unknown_value(&mut self, path: &'a [ast::Ident], span: Span) {
         let module = self.body.module;
+        if self.world.scopes[module].poisoned.contains(path[0].name.as_str()) {
+            return;
+        }
         let [name] = path else {
             self.unknown_member(path, span);
             return;
