@@ -171,28 +171,14 @@ impl Maker<'_> {
         self.expr(ExprKind::Block { stmts, result: Some(Box::new(result)) }, ty)
     }
 
-    /// An operation of the compiler at these types; declared anew, since the program need not have met it.
-    fn builtin(&mut self, name: &str, generics: &[&str], args: Vec<Ty>, arg: Ty, ret: Ty) -> Expr {
+    /// An operation of the compiler at these types; declared anew where the program has not met it.
+    fn builtin(&mut self, operator: &Operator, args: Vec<Ty>, arg: Ty, ret: Ty) -> Expr {
         let ty = Ty::Fn(Box::new(arg), Box::new(ret));
         let known = self.core.fns.iter_enumerated().find_map(|(id, f)| match &f.body {
-            FnBody::Builtin(n) if n == name => Some(id),
+            FnBody::Builtin(n) if n == operator.name => Some(id),
             _ => None,
         });
-        let id = match known {
-            Some(id) => id,
-            None => {
-                let generics = generics
-                    .iter()
-                    .enumerate()
-                    .map(|(i, name)| GenericParam {
-                        id: ParamId(i as u32),
-                        name: (*name).to_string(),
-                        constraint: Constraint::Any,
-                    })
-                    .collect();
-                self.core.fns.push(declaration(name, generics))
-            }
-        };
+        let id = known.unwrap_or_else(|| self.core.fns.push(operator.declaration()));
         self.expr(ExprKind::Fn(id, args), ty)
     }
 
@@ -202,7 +188,7 @@ impl Maker<'_> {
         let (da, db) = (a.tangent(self.core), b.tangent(self.core));
         let result = Ty::Tuple(vec![b.clone(), Ty::Fn(Box::new(db), Box::new(da))]);
         let arg = self.pair(f, x);
-        let vjp = self.builtin("vjp", &["A", "B"], vec![a, b], arg.ty.clone(), result.clone());
+        let vjp = self.builtin(&VJP, vec![a, b], arg.ty.clone(), result.clone());
         self.call(vjp, arg, result)
     }
 
@@ -256,7 +242,7 @@ impl Maker<'_> {
         let arg =
             self.expr(ExprKind::Tuple(vec![f.clone(), x, self.get(direction)]), Ty::Tuple(vec![f.ty, a.clone(), da]));
         let result = Ty::Tuple(vec![ret.clone(), db]);
-        let jvp = self.builtin("jvp", &["A", "B"], vec![a, ret], arg.ty.clone(), result.clone());
+        let jvp = self.builtin(&JVP, vec![a, ret], arg.ty.clone(), result.clone());
         self.call(jvp, arg, result)
     }
 
@@ -279,25 +265,83 @@ impl Maker<'_> {
         let (a, da) = (x.ty.clone(), x.ty.tangent(self.core));
         let direction = self.param("dx", da);
         let arg = self.pair(x, self.get(direction));
-        let step = self.builtin("move", &["A"], vec![a.clone()], arg.ty.clone(), a.clone());
+        let step = self.builtin(&MOVE, vec![a.clone()], arg.ty.clone(), a.clone());
         let moved = self.call(step, arg, a);
         self.call(self.callee.clone(), moved, ret)
     }
 }
 
-/// A builtin without parameters' names: only its name and generics are ever read.
-fn declaration(name: &str, generics: Vec<GenericParam>) -> FnDef {
-    FnDef {
-        name: name.to_string(),
-        module: "std::prelude".into(),
-        generics,
-        params: Vec::new(),
-        ret: Ty::unit(),
-        locals: IndexVec::new(),
-        local_fns: IndexVec::new(),
-        body: FnBody::Builtin(name.to_string()),
-        rules: Vec::new(),
-        docs: String::new(),
-        span: Span::NONE,
+/// An operator of differentiation as the prelude declares it.
+struct Operator {
+    name: &'static str,
+    generics: &'static [&'static str],
+    params: &'static [&'static str],
+    types: fn(Ty, Ty) -> (Vec<Ty>, Ty),
+}
+
+/// `vjp<A, B>(f: fn(A) -> B, x: A) -> (B, fn(Tangent<B>) -> Tangent<A>)`.
+const VJP: Operator = Operator {
+    name: "vjp",
+    generics: &["A", "B"],
+    params: &["f", "x"],
+    types: |a, b| {
+        let back = function(tangent(b.clone()), tangent(a.clone()));
+        (vec![function(a.clone(), b.clone()), a], Ty::Tuple(vec![b, back]))
+    },
+};
+
+/// `jvp<A, B>(f: fn(A) -> B, x: A, dx: Tangent<A>) -> (B, Tangent<B>)`.
+const JVP: Operator = Operator {
+    name: "jvp",
+    generics: &["A", "B"],
+    params: &["f", "x", "dx"],
+    types: |a, b| {
+        let params = vec![function(a.clone(), b.clone()), a.clone(), tangent(a)];
+        (params, Ty::Tuple(vec![b.clone(), tangent(b)]))
+    },
+};
+
+/// `move<A>(x: A, dx: Tangent<A>) -> A`.
+const MOVE: Operator = Operator {
+    name: "move",
+    generics: &["A"],
+    params: &["x", "dx"],
+    types: |a, _| (vec![a.clone(), tangent(a.clone())], a),
+};
+
+fn function(a: Ty, b: Ty) -> Ty {
+    Ty::Fn(Box::new(a), Box::new(b))
+}
+
+fn tangent(a: Ty) -> Ty {
+    Ty::Tangent(Box::new(a))
+}
+
+impl Operator {
+    fn declaration(&self) -> FnDef {
+        let generics = self.generics.iter().enumerate().map(|(i, name)| GenericParam {
+            id: ParamId(i as u32),
+            name: (*name).to_string(),
+            constraint: Constraint::Any,
+        });
+        let (types, ret) = (self.types)(Ty::Param(ParamId(0)), Ty::Param(ParamId(1)));
+        let mut locals = IndexVec::new();
+        let params =
+            self.params.iter().zip(types).map(|(name, ty)| {
+                locals.push(Local { name: (*name).to_string(), ty, mutable: false, span: Span::NONE })
+            });
+        FnDef {
+            params: params.collect(),
+            name: self.name.to_string(),
+            module: "std::prelude".into(),
+            generics: generics.collect(),
+            ret,
+            locals,
+            local_fns: IndexVec::new(),
+            body: FnBody::Builtin(self.name.to_string()),
+            rules: Vec::new(),
+            docs: String::new(),
+            span: Span::NONE,
+        }
     }
 }

@@ -64,7 +64,13 @@ pub struct Checked {
 impl Session {
     /// A session without texts.
     pub fn new(options: Options, outside: Box<dyn Outside>) -> Self {
-        Session { sources: SourceMap::new(), options, outside: Rc::new(RefCell::new(outside)), times: Vec::new(), usage: None }
+        Session {
+            sources: SourceMap::new(),
+            options,
+            outside: Rc::new(RefCell::new(outside)),
+            times: Vec::new(),
+            usage: None,
+        }
     }
 
     /// Reads and checks a file and everything that it uses.

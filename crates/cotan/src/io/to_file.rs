@@ -122,9 +122,7 @@ fn table(value: &Value, types: Types<'_>) -> Option<String> {
             let mut columns = Vec::new();
             for field in fields {
                 match view(field) {
-                    View::Array([n], elements) if !matches!(elements, Elements::Any(_)) => {
-                        columns.push((*n, elements))
-                    }
+                    View::Array([n], elements) if !matches!(elements, Elements::Any(_)) => columns.push((*n, elements)),
                     _ => return None,
                 }
             }

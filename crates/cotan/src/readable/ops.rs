@@ -43,7 +43,8 @@ impl<A: Operator> Printer<'_, A> {
             return name;
         }
         if shape.named || def.kind != AdtKind::Enum {
-            let pairs: Vec<String> = shape.fields.iter().zip(texts).map(|((n, _), t)| format!("{}: {t}", field_name(n))).collect();
+            let pairs: Vec<String> =
+                shape.fields.iter().zip(texts).map(|((n, _), t)| format!("{}: {t}", field_name(n))).collect();
             return format!("{name} {{ {} }}", pairs.join(", "));
         }
         format!("{name}({})", texts.join(", "))
