@@ -188,6 +188,10 @@ impl<'w> Walk<'w, '_> {
     }
 
     fn expr(&mut self, e: &'w ast::Expr) {
+        crate::infer::deeper(|| self.parts(e));
+    }
+
+    fn parts(&mut self, e: &'w ast::Expr) {
         match &e.kind {
             ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Str(_) => {}
             ExprKind::Break | ExprKind::Continue | ExprKind::Error => {}

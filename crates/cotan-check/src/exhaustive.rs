@@ -5,6 +5,7 @@
 
 use cotan_core::{AdtId, Arm, Expr, Lit, Pattern, PatternKind, Program, Ty};
 use cotan_source::{Diagnostic, Span};
+use std::borrow::Cow;
 use std::cell::Cell;
 
 /// A row: `None` matches everything.
@@ -108,19 +109,22 @@ fn head(p: &Pattern) -> Head {
 }
 
 /// Rows with alternatives taken apart in the first column.
-fn flatten<'p>(rows: &[Row<'p>]) -> Vec<Row<'p>> {
+fn flatten<'r, 'p>(rows: &'r [Row<'p>]) -> Cow<'r, [Row<'p>]> {
+    if !rows.iter().any(|r| matches!(r.first(), Some(Some(Pattern { kind: PatternKind::Or(_), .. })))) {
+        return Cow::Borrowed(rows);
+    }
     let mut out = Vec::with_capacity(rows.len());
     for row in rows {
         match row.first() {
             Some(Some(Pattern { kind: PatternKind::Or(parts), .. })) => {
                 let split: Vec<Row<'p>> =
                     parts.iter().map(|p| std::iter::once(open(p)).chain(row[1..].iter().copied()).collect()).collect();
-                out.extend(flatten(&split));
+                out.extend(flatten(&split).iter().cloned());
             }
             _ => out.push(row.clone()),
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 impl<'p> Matrix<'p> {
@@ -255,12 +259,12 @@ impl<'p> Matrix<'p> {
             found.insert(0, "_".to_string());
             return Some(found);
         }
+        // Rows that match any first value are in play whatever it is: if they cover the rest, all is covered.
+        let mut rest_missing = self.missing(&Self::default(&rows), rest)?;
         let (heads, other) = self.heads(&rows, ty);
-        if let Some(other) = other
-            && let Some(mut found) = self.missing(&Self::default(&rows), rest)
-        {
-            found.insert(0, other);
-            return Some(found);
+        if let Some(other) = other {
+            rest_missing.insert(0, other);
+            return Some(rest_missing);
         }
         for h in heads {
             let fields = self.field_types(&h, ty);
@@ -319,6 +323,10 @@ impl<'p> Matrix<'p> {
                 Head::Ints(lo, hi) => {
                     if lo > hi {
                         return false;
+                    }
+                    if lo == hi {
+                        let h = Head::Ints(lo, hi);
+                        return self.useful(&Self::specialize(&rows, &h, 0), &row[1..].to_vec(), rest);
                     }
                     let (pieces, _) = self.heads(&[&rows[..], std::slice::from_ref(row)].concat(), ty);
                     pieces.iter().any(|h| match h {

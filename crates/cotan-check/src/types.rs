@@ -158,7 +158,7 @@ pub struct AdtSpace {
 }
 
 /// Layers of the largest type that is worked with: repeated pairing doubles a type at each step.
-const LARGEST: u32 = 100_000;
+const LARGEST: u32 = 20_000;
 
 /// The store.
 pub struct Types {

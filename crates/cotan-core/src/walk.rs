@@ -28,8 +28,13 @@ pub trait Visitor {
     }
 }
 
-/// Goes to the parts of an expression, in order of evaluation.
+/// Goes to the parts of an expression, in order of evaluation. The stack grows as needed: a sum of ten
+/// thousand terms is that deep.
 pub fn walk_expr<V: Visitor + ?Sized>(v: &mut V, e: &mut Expr) {
+    stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || walk_parts(v, e));
+}
+
+fn walk_parts<V: Visitor + ?Sized>(v: &mut V, e: &mut Expr) {
     match &mut e.kind {
         ExprKind::Lit(_)
         | ExprKind::Local(_)

@@ -43,6 +43,11 @@ pub fn core_op(op: ast::BinaryOp) -> BinaryOp {
     }
 }
 
+/// Runs `f` with enough stack for a few more levels: a sum of ten thousand terms is that deep.
+pub fn deeper<R>(f: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, f)
+}
+
 impl<'a> Checker<'a> {
     /// Ends an expression: what it is, its type, and that the context wants another.
     pub fn end(&mut self, kind: ExprKind, t: T, span: Span, want: Want) -> Expr {
@@ -54,6 +59,10 @@ impl<'a> Checker<'a> {
 
     /// Infers an expression.
     pub fn expr(&mut self, e: &'a ast::Expr, want: Want) -> Expr {
+        deeper(|| self.expr_here(e, want))
+    }
+
+    fn expr_here(&mut self, e: &'a ast::Expr, want: Want) -> Expr {
         let span = e.span;
         match &e.kind {
             ast::ExprKind::Int(text) => self.int_literal(text, false, span, want),

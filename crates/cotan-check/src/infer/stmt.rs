@@ -111,7 +111,7 @@ impl<'a> Checker<'a> {
         if std::mem::take(&mut self.types.too_large) {
             self.report(
                 Diagnostic::error("E0601", span, "a type here is too large")
-                    .note("it has more than 100000 parts; repeated pairing doubles a type at each step")
+                    .note("it has more than 20000 parts; repeated pairing doubles a type at each step")
                     .hint("use an array or a recursive enum"),
             );
         }
