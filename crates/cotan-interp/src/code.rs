@@ -3,26 +3,26 @@
 //! In: a function of the IR. Out: the same statements, with the variables whose value is used for the last time. Newly true: a value is handed
 //! over, not shared, at its last use, so that an update of an array that nobody else holds happens in place.
 
-use cotan_ir::{Atom, Block, Func, Op, TypeId, Var, VarInfo};
+use cotan_ir::{Atom, Block, Func, Never, Op, Operator, TypeId, Var, VarInfo};
 use cotan_source::{IndexVec, Span};
 use rustc_hash::FxHashSet;
 
 /// A function.
 #[derive(Debug)]
-pub struct Code {
+pub struct Code<A = Never> {
     /// Number of slots.
     pub slots: usize,
     /// Slots of the parameters.
     pub params: Vec<Var>,
     /// The code.
-    pub body: CBlock,
+    pub body: CBlock<A>,
 }
 
 /// A block.
 #[derive(Debug)]
-pub struct CBlock {
+pub struct CBlock<A = Never> {
     /// Statements.
-    pub stmts: Vec<CStmt>,
+    pub stmts: Vec<CStmt<A>>,
     /// Results.
     pub results: Vec<Atom>,
     /// Slots that are emptied when the results are taken.
@@ -31,13 +31,13 @@ pub struct CBlock {
 
 /// A statement.
 #[derive(Debug)]
-pub struct CStmt {
+pub struct CStmt<A = Never> {
     /// Slots that it fills.
     pub vars: Vec<Var>,
     /// Their types.
     pub types: Vec<TypeId>,
     /// What it does.
-    pub op: COp,
+    pub op: COp<A>,
     /// Its place.
     pub span: Span,
     /// Slots that are emptied when the operands are taken.
@@ -48,26 +48,26 @@ pub struct CStmt {
 
 /// What a statement does.
 #[derive(Debug)]
-pub enum COp {
+pub enum COp<A = Never> {
     /// An operation without blocks.
-    Leaf(Op),
+    Leaf(Op<A>),
     /// A branch.
-    If(Atom, CBlock, CBlock),
+    If(Atom, CBlock<A>, CBlock<A>),
     /// A branch by variant.
-    Switch(Atom, Vec<(u32, CBlock)>, Option<CBlock>),
+    Switch(Atom, Vec<(u32, CBlock<A>)>, Option<CBlock<A>>),
     /// A counted loop: count, index, state, start, body.
-    For(Atom, Var, Vec<Var>, Vec<Atom>, CBlock),
+    For(Atom, Var, Vec<Var>, Vec<Atom>, CBlock<A>),
     /// A loop with a condition: state, start, condition, body.
-    While(Vec<Var>, Vec<Atom>, CBlock, CBlock),
+    While(Vec<Var>, Vec<Atom>, CBlock<A>, CBlock<A>),
     /// A comprehension: extents, indices, body, number of axes of each result's elements.
-    Build(Vec<Atom>, Vec<Var>, CBlock),
+    Build(Vec<Atom>, Vec<Var>, CBlock<A>),
 }
 
 type Live = FxHashSet<Var>;
 type Vars = IndexVec<Var, VarInfo>;
 
 /// Makes the form that runs.
-pub fn compile(func: &Func) -> Code {
+pub fn compile<A: Operator>(func: &Func<A>) -> Code<A> {
     let mut live = Live::default();
     let body = block(&func.body, &mut live, &func.vars);
     Code { slots: func.vars.len(), params: func.params.clone(), body }
@@ -78,10 +78,10 @@ fn last_uses(atoms: &[&Atom], live: &mut Live) -> Vec<Var> {
 }
 
 /// `live` holds what is needed after the block; afterwards, what is needed before it.
-fn block(b: &Block, live: &mut Live, vars: &Vars) -> CBlock {
+fn block<A: Operator>(b: &Block<A>, live: &mut Live, vars: &Vars) -> CBlock<A> {
     let results: Vec<&Atom> = b.results.iter().collect();
     let kill = last_uses(&results, live);
-    let mut stmts: Vec<CStmt> = Vec::with_capacity(b.stmts.len());
+    let mut stmts: Vec<CStmt<A>> = Vec::with_capacity(b.stmts.len());
     for stmt in b.stmts.iter().rev() {
         for v in &stmt.vars {
             live.remove(v);
@@ -100,7 +100,7 @@ fn block(b: &Block, live: &mut Live, vars: &Vars) -> CBlock {
             }
             Op::Switch { on, arms, default } => {
                 let after = live.clone();
-                let mut run = |b: &Block| {
+                let mut run = |b: &Block<A>| {
                     let mut mine = after.clone();
                     let out = block(b, &mut mine, vars);
                     live.extend(mine);
@@ -143,14 +143,14 @@ fn block(b: &Block, live: &mut Live, vars: &Vars) -> CBlock {
 }
 
 /// Blocks that run many times: what they use from outside stays until the end.
-fn repeated(
-    blocks: &[&Block],
+fn repeated<A: Operator>(
+    blocks: &[&Block<A>],
     bound: &[Var],
     index: Option<Var>,
     live: &mut Live,
     kill_after: &mut Vec<Var>,
     vars: &Vars,
-) -> Vec<CBlock> {
+) -> Vec<CBlock<A>> {
     let mut outer: Vec<Var> = Vec::new();
     let mut seen = Live::default();
     for b in blocks {

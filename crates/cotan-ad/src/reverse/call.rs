@@ -15,7 +15,7 @@ impl Reverse<'_> {
         let trees: Vec<Tree> = stmt.vars.iter().map(|v| self.take(*v)).collect();
         let types: Vec<TypeId> = operands.iter().map(|a| self.w.type_of(a)).collect();
         let adds = types.iter().any(|t| matches!(self.w.ty(*t), Type::Acc(_)));
-        let takes_part = adds || types.iter().any(|t| self.w.differentiable(*t));
+        let takes_part = adds || operands.iter().any(|a| self.takes_part(a));
         if !takes_part || (!adds && trees.iter().all(Tree::is_none)) {
             return vec![stmt.clone()];
         }

@@ -77,7 +77,7 @@ impl Reverse<'_> {
     /// Whether an operand is a variable that holds floats.
     pub(super) fn takes_part(&mut self, atom: &Atom) -> bool {
         match atom {
-            Atom::Var(v) => self.w.differentiable(self.w.vars[*v].ty),
+            Atom::Var(v) => !self.constants.contains(v) && self.w.differentiable(self.w.vars[*v].ty),
             Atom::Lit(_) => false,
         }
     }

@@ -25,7 +25,7 @@ use crate::writer::{Tree, Writer};
 use cotan_ir::{AdtId, Atom, Block, FnId, Func, Op, Program, Step, Stmt, Type, TypeId, Var, VariantDef, leaves};
 use cotan_source::Idx;
 use region::{Kind, Leaf, Region};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Makes `function.Fwd` and `function.Bwd` (see [`Derive`](cotan_ir::Derive)) and defines the residual type.
 pub(crate) fn reverse(program: &mut Program, state: &mut State, function: FnId, residual: AdtId) -> (Func, Func) {
@@ -39,6 +39,7 @@ pub(crate) fn reverse(program: &mut Program, state: &mut State, function: FnId, 
         acc_parts: FxHashMap::default(),
         readers: FxHashMap::default(),
         has_accumulators: false,
+        constants: FxHashSet::default(),
     };
     rev.has_accumulators = f.vars.iter().any(|v| matches!(rev.w.ty(v.ty), Type::Acc(_)));
     rev.w.span = f.span;
@@ -145,6 +146,8 @@ pub(crate) struct Reverse<'p> {
     readers: FxHashMap<Var, Option<Atom>>,
     /// Whether the function holds accumulators at all.
     has_accumulators: bool,
+    /// Variables that depend on no parameter: nobody asks for their cotangents.
+    constants: FxHashSet<Var>,
 }
 
 /// How a variable is a part of another.
@@ -182,6 +185,9 @@ impl Reverse<'_> {
     /// Looks at the statements of a block before they are walked backwards.
     fn prepare(&mut self, stmt: &Stmt) {
         let Some(v) = stmt.vars.first().copied() else { return };
+        if self.is_constant(&stmt.op) {
+            self.constants.extend(stmt.vars.iter().copied());
+        }
         match &stmt.op {
             Op::Field { base, variant, index } => {
                 let ty = self.w.type_of(base);
@@ -218,6 +224,16 @@ impl Reverse<'_> {
                 self.acc_parts.insert(v, (acc.clone(), step.clone()));
             }
             _ => {}
+        }
+    }
+
+    /// Whether the results of an operation depend on no parameter. (What blocks yield is taken to depend.)
+    fn is_constant(&self, op: &Op) -> bool {
+        match op {
+            Op::ZeroLike(_) | Op::StopGradient(_) => true,
+            Op::AccNew(_) | Op::AccNull | Op::AccPart { .. } | Op::AccTake(_) => false,
+            op if op.has_blocks() => false,
+            op => op.atoms().into_iter().filter_map(Atom::var).all(|v| self.constants.contains(&v)),
         }
     }
 

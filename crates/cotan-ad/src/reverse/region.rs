@@ -191,6 +191,9 @@ impl Reverse<'_> {
 
     /// Adds a cotangent to a component of a variable.
     pub(super) fn give(&mut self, v: Var, path: &mut Vec<u32>, tree: Tree) {
+        if self.constants.contains(&v) {
+            return;
+        }
         match tree {
             Tree::None => {}
             Tree::Tuple(parts) => {
@@ -280,6 +283,11 @@ impl Reverse<'_> {
             let ty = self.type_at(v, path);
             self.w.acc(ty)
         };
+        if self.constants.contains(&v) {
+            let null = Atom::Var(self.w.emit_at(depth, Op::AccNull, acc_ty));
+            *self.leaf_mut(v, path) = Leaf::View(null.clone());
+            return null;
+        }
         let view = if path.is_empty() { self.views.get(&v).cloned() } else { None };
         let (acc, leaf) = match view {
             Some(view) => {

@@ -1,30 +1,30 @@
 //! Operations without blocks.
 
-use super::{Machine, Res, Values};
+use super::{Machine, Res, Residuals, Values};
 use crate::acc::{self, Which, cell};
 use crate::array::{At, Data, Stack, array};
 use crate::code::CStmt;
 use crate::fault::Fault;
-use crate::value::{AdtValue, Array, Closure, ResidualValue, Value};
+use crate::value::{AdtValue, Array, Closure, Value};
 use crate::{prims, space};
-use cotan_ir::{Atom, Deriv, Effect, FnId, Op, ReduceOp, Step, Sub, Type, TypeId};
-use cotan_source::{Diagnostic, Span};
+use cotan_ir::{Atom, Deriv, Effect, FnId, Op, ReduceOp, Step, Sub, Type, TypeId, Var};
+use cotan_source::Diagnostic;
 use std::rc::Rc;
 
 impl Machine {
-    pub(super) fn leaf(&mut self, op: &Op, s: &CStmt, base: usize) -> Res<Values> {
+    /// Runs an operation and fills its slots.
+    #[inline(never)]
+    pub(super) fn leaf(&mut self, op: &Op, s: &CStmt, base: usize) -> Res<()> {
+        let out = self.values(op, s, base)?;
+        self.put(&s.vars, out, base);
+        Ok(())
+    }
+
+    fn values(&mut self, op: &Op, s: &CStmt, base: usize) -> Res<Values> {
         let span = s.span;
         let one = |v: Value| -> Values { smallvec::smallvec![v] };
         match op {
-            Op::Call { func, args } => {
-                let args = self.take(args, &s.kill, base);
-                self.run(*func, args, span)
-            }
-            Op::Dispatch { on, path, args } => {
-                let target = self.atom(on, base);
-                let args = self.take(args, &s.kill, base);
-                self.dispatch(target, path, args, span)
-            }
+            Op::Call { .. } | Op::Dispatch { .. } => unreachable!("calls are run by the machine"),
             Op::If { .. } | Op::Switch { .. } | Op::For { .. } | Op::While { .. } | Op::Build { .. } => {
                 unreachable!("blocks are compiled")
             }
@@ -372,7 +372,18 @@ impl Machine {
         Ok(smallvec::smallvec![v])
     }
 
-    fn dispatch(&mut self, target: Value, path: &[Deriv], args: Values, span: Span) -> Res<Values> {
+    /// The function that a dispatch calls, its operands, and where its results hold residuals.
+    #[inline(never)]
+    pub(super) fn resolve(
+        &mut self,
+        on: &Atom,
+        path: &[Deriv],
+        args: &[Atom],
+        kill: &[Var],
+        base: usize,
+    ) -> Res<(FnId, Values, Residuals)> {
+        let target = self.atom(on, base);
+        let given = self.take(args, kill, base);
         let (mut f, first, rest) = match target {
             Value::Fn(c) => (c.code, Value::Fn(c), path),
             Value::Residual(r) => {
@@ -381,8 +392,8 @@ impl Machine {
             }
             other => unreachable!("{other:?} is not called"),
         };
-        // Where the results hold residuals, and whose: later derivatives only append results.
-        let mut residuals: smallvec::SmallVec<[(usize, FnId); 2]> = smallvec::SmallVec::new();
+        // Later derivatives only append results.
+        let mut residuals = Residuals::new();
         for d in rest {
             let of = f;
             f = self.derive.derive(&mut self.program, f, *d)?;
@@ -390,15 +401,10 @@ impl Machine {
                 residuals.push((self.program.fns[f].results.len() - 1, of));
             }
         }
-        let mut all = Values::with_capacity(args.len() + 1);
+        let mut all = Values::with_capacity(given.len() + 1);
         all.push(first);
-        all.extend(args);
-        let mut out = self.run(f, all, span)?;
-        for (i, function) in residuals {
-            let payload = std::mem::replace(&mut out[i], Value::Unit);
-            out[i] = Value::Residual(Rc::new(ResidualValue { function, payload }));
-        }
-        Ok(out)
+        all.extend(given);
+        Ok((f, all, residuals))
     }
 
     fn variant_name(&self, adt: cotan_ir::AdtId, v: u32) -> String {

@@ -7,7 +7,7 @@ use crate::array::{Data, Stack};
 use crate::code::{CBlock, COp, CStmt, Code, compile};
 
 use crate::prims;
-use crate::value::{Array, Value};
+use crate::value::{Array, ResidualValue, Value};
 use cotan_ir::{Atom, Derive, FnId, Lit, Never, Op, Program, Type, TypeId, Var};
 use cotan_source::{Diagnostic, Idx, Span};
 use smallvec::SmallVec;
@@ -20,6 +20,8 @@ mod leaf;
 
 type Res<T> = Result<T, Box<Diagnostic>>;
 type Values = SmallVec<[Value; 4]>;
+/// Positions of residuals among results, and whose they are.
+type Residuals = SmallVec<[(usize, FnId); 2]>;
 
 /// What a program may tell the outside.
 pub trait Host {
@@ -60,7 +62,7 @@ pub struct Machine {
     strings: rustc_hash::FxHashMap<Arc<str>, Value>,
 }
 
-fn here() -> usize {
+pub(crate) fn here() -> usize {
     let x = 0u8;
     std::ptr::from_ref(&x).addr()
 }
@@ -228,26 +230,41 @@ impl Machine {
         }
     }
 
+    /// Runs a statement. What recursion goes through (calls and branches) is kept apart from the rest, whose frames are large.
     fn stmt(&mut self, s: &CStmt, base: usize) -> Res<()> {
         match &s.op {
             COp::Leaf(op) => {
                 self.cost += 1;
-                // Scalar primitives are most of what runs.
-                if let Op::Prim(prim, args) = op {
-                    let args = self.take(args, &s.kill, base);
-                    let y = prims::apply(*prim, &args).map_err(|f| f.at(s.span))?;
-                    self.stack[base + s.vars[0].index()] = y;
-                    return Ok(());
+                match op {
+                    // Scalar primitives are most of what runs.
+                    Op::Prim(prim, args) => {
+                        let args = self.take(args, &s.kill, base);
+                        let y = prims::apply(*prim, &args).map_err(|f| f.at(s.span))?;
+                        self.stack[base + s.vars[0].index()] = y;
+                        Ok(())
+                    }
+                    Op::Call { func, args } => {
+                        let args = self.take(args, &s.kill, base);
+                        let out = self.run(*func, args, s.span)?;
+                        self.put(&s.vars, out, base);
+                        Ok(())
+                    }
+                    Op::Dispatch { on, path, args } => {
+                        let (f, args, residuals) = self.resolve(on, path, args, &s.kill, base)?;
+                        let mut out = self.run(f, args, s.span)?;
+                        wrap(&mut out, residuals);
+                        self.put(&s.vars, out, base);
+                        Ok(())
+                    }
+                    op => self.leaf(op, s, base),
                 }
-                let out = self.leaf(op, s, base)?;
-                self.put(&s.vars, out, base);
-                return Ok(());
             }
             COp::If(cond, then, otherwise) => {
                 let c = self.bool(cond, base);
                 self.kill(&s.kill, base);
                 let out = self.block(if c { then } else { otherwise }, base)?;
                 self.put(&s.vars, out, base);
+                Ok(())
             }
             COp::Switch(on, arms, default) => {
                 let Value::Adt(a) = self.atom(on, base) else { unreachable!("a nominal value") };
@@ -257,7 +274,16 @@ impl Machine {
                 let b = arms.iter().find(|(v, _)| *v == variant).map(|(_, b)| b).or(default.as_ref());
                 let out = self.block(b.expect("arms cover all variants"), base)?;
                 self.put(&s.vars, out, base);
+                Ok(())
             }
+            COp::For(..) | COp::While(..) | COp::Build(..) => self.repeat(s, base),
+        }
+    }
+
+    #[inline(never)]
+    fn repeat(&mut self, s: &CStmt, base: usize) -> Res<()> {
+        match &s.op {
+            COp::Leaf(_) | COp::If(..) | COp::Switch(..) => unreachable!("not repeated"),
             COp::For(count, index, state, init, body) => {
                 let n = self.int(count, base);
                 let init = self.take(init, &s.kill, base);
@@ -349,8 +375,16 @@ impl Machine {
     }
 }
 
+/// Wraps the residuals among the results of a derivative with whose they are.
+fn wrap(out: &mut Values, residuals: Residuals) {
+    for (i, function) in residuals {
+        let payload = std::mem::replace(&mut out[i], Value::Unit);
+        out[i] = Value::Residual(Rc::new(ResidualValue { function, payload }));
+    }
+}
+
 /// Bytes of memory that the process holds.
-fn resident() -> usize {
+pub(crate) fn resident() -> usize {
     std::fs::read_to_string("/proc/self/statm")
         .ok()
         .and_then(|s| s.split_whitespace().nth(1)?.parse::<usize>().ok())
