@@ -101,7 +101,6 @@ pub fn own_traits<A: Operator>(
         | Op::SpaceScale(..)
         | Op::ZeroLike(_)
         | Op::Zero
-        | Op::Spread { .. }
         | Op::Sparse(_)
         | Op::TanAdt { .. }
         | Op::TanClosure { .. }
@@ -135,8 +134,8 @@ pub fn own_traits<A: Operator>(
             fails_if(!(is_scalar(a) && is_scalar(b)))
         }
         Op::TanPart { step, .. } => match step {
-            Step::Proj(_) | Step::Capture { .. } => PURE,
-            Step::Field { .. } | Step::Index { .. } => FAILS,
+            Step::Proj(_) => PURE,
+            Step::Field { .. } | Step::Capture { .. } | Step::Index { .. } => FAILS,
         },
         Op::Index { .. }
         | Op::Slice { .. }
@@ -145,6 +144,8 @@ pub fn own_traits<A: Operator>(
         | Op::Gather { .. }
         | Op::ScatterAdd { .. }
         | Op::MatMul(..)
+        // A tangent of another shape.
+        | Op::Spread { .. }
         | Op::TanUpdate { .. }
         | Op::Assert { .. }
         | Op::Panic(_)

@@ -437,7 +437,9 @@ impl<A: Operator> Checker<'_, A> {
             }
             Op::AccNull => (!matches!(kind, Type::Acc(_))).then(|| "the result is no accumulator".into()),
             Op::Array(_) => (!matches!(kind, Type::Array { .. })).then(|| "the result is no array".into()),
-            Op::Sparse(_) => (!matches!(kind, Type::Tan(_) | Type::Tuple(_))).then(|| "the result is no sparse tangent".into()),
+            Op::Sparse(_) => {
+                (!matches!(kind, Type::Tan(_) | Type::Tuple(_))).then(|| "the result is no sparse tangent".into())
+            }
             Op::Densify { tan, like } => {
                 let like = atom_type(self.program, self.vars, like);
                 let tan = atom_type(self.program, self.vars, tan);

@@ -2,7 +2,7 @@
 //!
 //! In: a function. Out: the same, where an operation with the same operands and result types as one before it, in the same
 //! block or around it, is replaced by the results of that one. Only operations without blocks and without effects; one that can
-//! fail may be merged, since its twin would have failed before it.
+//! fail may be merged, since its twin would have failed before it. Zeros stay apart.
 
 use crate::forward::same;
 use cotan_ir::{
@@ -37,12 +37,15 @@ pub(crate) fn run<A: Operator>(program: &mut Program<A>, id: FnId, fns: &FnTrait
     !names.is_empty()
 }
 
+/// An operation and its results.
+type Seen<A> = (Op<A>, Vec<Var>);
+
 struct Merge<'a, A> {
     program: &'a Program<A>,
     fns: &'a FnTraits,
     vars: &'a IndexVec<Var, VarInfo>,
     /// Operations in scope by their hash.
-    table: FxHashMap<u64, Vec<(Op<A>, Vec<Var>)>>,
+    table: FxHashMap<u64, Vec<Seen<A>>>,
     replaced: Vec<Option<Var>>,
     names: &'a mut Vec<(Var, Var)>,
 }
@@ -74,6 +77,11 @@ impl<A: Operator> Merge<'_, A> {
             return true;
         }
         if stmt.vars.is_empty() && !matches!(stmt.op, Op::Assert { .. } | Op::CheckSize { .. }) {
+            return true;
+        }
+        // The zeros of two spaces of one type need not be the same: tangents of closures over different codes. One variable
+        // for both would have one cotangent for both. They cost nothing.
+        if matches!(stmt.op, Op::Zero | Op::AccNull) {
             return true;
         }
         if !own_traits(self.program, self.vars, &stmt.op, &|f| self.fns.get(f)).may_merge() {
