@@ -156,7 +156,6 @@ impl<'a> Checker<'a> {
         // What has a full signature comes last: the others may use it at several types.
         let (late, early): (Vec<ItemId>, Vec<ItemId>) =
             items.iter().partition(|i| self.signatures.get(*i).is_some_and(|s| s.annotated));
-        let mut open = Vec::new();
         for (list, generalize) in [(early, true), (late, false)] {
             let start = pending.len();
             for item in &list {
@@ -169,9 +168,8 @@ impl<'a> Checker<'a> {
             }
             let types: Vec<T> =
                 if generalize { list.iter().filter_map(|i| self.open_type(*i)).collect() } else { Vec::new() };
-            let taken: Vec<&str> = Vec::new();
             // The bodies are put aside: fields of tangents look at the one that is current.
-            open = self.settle_bodies(&mut pending[start..], &types, constraints, &taken);
+            let mut open = self.settle_bodies(&mut pending[start..], &types, constraints);
             if generalize {
                 let declared: Vec<_> =
                     list.iter().filter_map(|i| self.signatures.get(i)).flat_map(|s| s.generics.clone()).collect();
@@ -181,7 +179,6 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let _ = open;
         for item in items {
             if let Some(t) = self.open_type(*item) {
                 self.open_origins(t, 0);
@@ -207,13 +204,12 @@ impl<'a> Checker<'a> {
         pending: &mut [Pending<'a>],
         types: &[T],
         constraints: u32,
-        taken: &[&str],
     ) -> Vec<cotan_core::ParamId> {
         let current = pending.len().saturating_sub(1);
         if let Some(last) = pending.get_mut(current) {
             std::mem::swap(&mut self.body, &mut last.body);
         }
-        let generics = self.generalize(types, constraints, true, taken);
+        let generics = self.generalize(types, constraints, true);
         self.default_int_literals();
         if let Some(last) = pending.get_mut(current) {
             std::mem::swap(&mut self.body, &mut last.body);
@@ -291,8 +287,6 @@ impl<'a> Checker<'a> {
             Item::Const(decl) => {
                 let t = self.open_const(item);
                 self.closure_name = Some(&decl.name.name);
-                let note = self.new_note(&decl.name.name);
-                let _ = note;
                 let why = decl.ty.as_ref().map_or(Why::new("the constant", decl.name.span), |w| {
                     Why::new("declared with this type here", w.span)
                 });

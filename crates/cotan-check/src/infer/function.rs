@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Turns what `types` leave open, above the level around, into new generic parameters.
-    pub fn generalize(&mut self, types: &[T], constraints: u32, all: bool, taken: &[&str]) -> Vec<ParamId> {
+    pub fn generalize(&mut self, types: &[T], constraints: u32, all: bool) -> Vec<ParamId> {
         let outer = self.types.level - 1;
         self.settle(constraints, outer, all);
         self.default_literals();
@@ -144,7 +144,7 @@ impl<'a> Checker<'a> {
                 if self.refuse_undecided_point(t) {
                     continue;
                 }
-                let name = self.new_generic_name(generics.len(), taken);
+                let name = self.new_generic_name(generics.len());
                 let id = self.types.new_param(&name, state.bits, false, state.span);
                 let param = self.types.param(id);
                 if self.types.unify(t, param).is_ok() {
@@ -239,12 +239,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn new_generic_name(&self, index: usize, taken: &[&str]) -> String {
+    fn new_generic_name(&self, index: usize) -> String {
         let mut names = (0..).map(|i: usize| {
             let letter = char::from(b'A' + (i % 26) as u8);
             if i < 26 { letter.to_string() } else { format!("{letter}{}", i / 26) }
         });
-        let used = |n: &String| taken.contains(&n.as_str()) || self.body.type_names.iter().any(|(t, _)| t == n);
+        let used = |n: &String| self.body.type_names.iter().any(|(t, _)| t == n);
         names.by_ref().filter(|n| !used(n)).nth(index).unwrap_or_default()
     }
 

@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
     fn stmt(&mut self, stmt: &'a ast::Stmt, out: &mut Vec<Stmt>) {
         let span = stmt.span;
         let kind = match &stmt.kind {
-            ast::StmtKind::Let { pattern, ty, value } => self.let_stmt(pattern, ty.as_ref(), value, span),
+            ast::StmtKind::Let { pattern, ty, value } => self.let_stmt(pattern, ty.as_ref(), value),
             ast::StmtKind::Assign { place, op, value } => match self.assign(place, *op, value, span) {
                 Some(kind) => kind,
                 None => return,
@@ -130,13 +130,7 @@ impl<'a> Checker<'a> {
         body
     }
 
-    fn let_stmt(
-        &mut self,
-        pattern: &'a ast::Pattern,
-        ty: Option<&'a ast::TypeExpr>,
-        value: &'a ast::Expr,
-        span: Span,
-    ) -> StmtKind {
+    fn let_stmt(&mut self, pattern: &'a ast::Pattern, ty: Option<&'a ast::TypeExpr>, value: &'a ast::Expr) -> StmtKind {
         let plain_name = match &pattern.kind {
             ast::PatternKind::Name { mutable: false, name } if self.unit_variant(name).is_none() => Some(name),
             _ => None,
@@ -161,7 +155,7 @@ impl<'a> Checker<'a> {
             None => self.expr(value, None),
         };
         let t = self.type_of(&value);
-        let value = self.let_sizes(value, &tree, t, pattern, span);
+        let value = self.let_sizes(value, &tree, t, pattern);
         let mut bound = Bound::default();
         let pattern = self.pattern(pattern, t, Why::new("the value has this type", value.span), &mut bound);
         if !matches!(pattern.kind, PatternKind::Bind(_)) {
@@ -171,7 +165,7 @@ impl<'a> Checker<'a> {
         StmtKind::Let { pattern, value }
     }
 
-    fn let_sizes(&mut self, value: Expr, tree: &SizeTree<'a>, t: T, pattern: &'a ast::Pattern, span: Span) -> Expr {
+    fn let_sizes(&mut self, value: Expr, tree: &SizeTree<'a>, t: T, pattern: &'a ast::Pattern) -> Expr {
         if tree.is_none() {
             return value;
         }
@@ -179,7 +173,6 @@ impl<'a> Checker<'a> {
             ast::PatternKind::Name { name, .. } => format!("`{}`", name.name),
             _ => "the value".to_string(),
         };
-        let _ = span;
         match self.result_sizes(tree, t, what, true) {
             Some(sizes) => self.checked(value, &sizes),
             None => value,
@@ -199,7 +192,7 @@ impl<'a> Checker<'a> {
         self.types.level += 1;
         let constraints = self.types.deferred.len() as u32;
         let (closure, t) = self.closure(&name.name, params, ret, body, closure_span, None);
-        let generics = self.generalize(&[t], constraints, false, &[]);
+        let generics = self.generalize(&[t], constraints, false);
         self.types.level -= 1;
         self.refuse_shadowing(name);
         if generics.is_empty() {
@@ -342,7 +335,10 @@ impl<'a> Checker<'a> {
             self.report(
                 Diagnostic::error("E0306", span, format!("`{}` is not `mut`, so it cannot be assigned", variable.name))
                     .label(variable.span, "bound here")
-                    .hint(format!("bind it by `let mut {}`", variable.name)),
+                    .hint(format!(
+                        "write `let mut {}` where it is bound; of a parameter `p`, `let mut p = p;`",
+                        variable.name
+                    )),
             );
         } else if depth < self.body.frames.len() {
             self.report(
@@ -427,7 +423,7 @@ impl<'a> Checker<'a> {
             local_fn.rules = rules;
         }
         let types: Vec<T> = group.iter().map(|(.., t)| *t).collect();
-        let fresh = self.generalize(&types, constraints, false, &[]);
+        let fresh = self.generalize(&types, constraints, false);
         self.types.level -= 1;
         // A group that calls itself shares its parameters.
         let mut open: Vec<cotan_core::ParamId> = Vec::new();
