@@ -214,7 +214,7 @@ impl<'a> Checker<'a> {
             Node::Error => Found::No,
             Node::Var(v) if !force => Found::Wait(vec![v]),
             Node::Var(_) => {
-                if complain {
+                if complain && !std::mem::replace(&mut self.body.reported_unknown, true) {
                     self.report(
                         Diagnostic::error(
                             "E0206",
@@ -371,10 +371,16 @@ impl<'a> Checker<'a> {
         match self.types.node(base).clone() {
             Node::Var(v) if !force => return Outcome::Wait(vec![v]),
             Node::Var(_) => {
-                self.report(
-                    Diagnostic::error("E0206", span, format!("the type of the value before `.{index}` is not known"))
+                if !std::mem::replace(&mut self.body.reported_unknown, true) {
+                    self.report(
+                        Diagnostic::error(
+                            "E0206",
+                            span,
+                            format!("the type of the value before `.{index}` is not known"),
+                        )
                         .hint("annotate the parameter or variable it comes from"),
-                );
+                    );
+                }
             }
             Node::Error => {}
             Node::Tuple(parts) => {

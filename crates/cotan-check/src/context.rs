@@ -112,6 +112,8 @@ pub struct Body<'a> {
     pub irrefutable: Vec<(Pattern, &'static str)>,
     /// Operands of `==`, checked when types are known.
     pub equalities: Vec<(T, Span)>,
+    /// Whether a type before a dot was not known: what follows from that is not reported again.
+    pub reported_unknown: bool,
     /// What the clauses of this body must mention.
     pub mentions: Vec<crate::rules::Mentions>,
     /// For each comprehension around: the first variable bound inside of it.
@@ -135,6 +137,7 @@ impl<'a> Body<'a> {
             type_names: Vec::new(),
             irrefutable: Vec::new(),
             equalities: Vec::new(),
+            reported_unknown: false,
             mentions: Vec::new(),
             comprehension_starts: Vec::new(),
             clause: None,

@@ -259,7 +259,7 @@ impl<'a> Checker<'a> {
         let function_type = self.type_of(&function);
         let count = args.len() + 1;
         let receiver_type = self.type_of(&receiver);
-        let why = Why::new("this function is called", function.span);
+        let why = Why::new("called with the value before the dot as its first argument", function.span);
         if let Node::Fn(wanted, ret, _) = self.types.node(function_type).clone() {
             let parts = match self.types.node(wanted).clone() {
                 Node::Tuple(parts) if count > 1 => parts.to_vec(),
