@@ -4,7 +4,7 @@ use super::{Machine, Res, Residuals, Values};
 use crate::acc::{self, Which, cell};
 use crate::array::{At, Data, Stack, array};
 use crate::code::CStmt;
-use crate::fault::Fault;
+use crate::fault::{Fault, Part};
 use crate::value::{AdtValue, Array, Closure, Value};
 use crate::{prims, space};
 use cotan_ir::{Atom, Deriv, Effect, FnId, Op, ReduceOp, Step, Sub, Type, TypeId, Var};
@@ -43,7 +43,7 @@ impl Machine {
                 let Value::Acc(whole) = whole else { unreachable!("an accumulator") };
                 let part = match whole {
                     None => None,
-                    Some(whole) => Some(acc::part(&whole, which).map_err(|f| f.at(span))?),
+                    Some(whole) => Some(acc::part(&whole, which).map_err(|f| f.at(&self.program, span))?),
                 };
                 Ok(one(Value::Acc(part)))
             }
@@ -53,7 +53,7 @@ impl Machine {
                 self.kill(&s.kill, base);
                 let Value::Acc(target) = target else { unreachable!("an accumulator") };
                 if let Some(target) = target {
-                    acc::add(&target, value).map_err(|f| f.at(span))?;
+                    acc::add(&target, value).map_err(|f| f.at(&self.program, span))?;
                 }
                 Ok(Values::new())
             }
@@ -63,7 +63,7 @@ impl Machine {
                     Step::Index { subs, extents } => {
                         let at = self.subs(subs, base);
                         let extents = self.sizes(extents, base);
-                        space::part(&tan, &at, &extents).map_err(|f| f.at(span))?
+                        space::part(&tan, &at, &extents).map_err(|f| f.at(&self.program, span))?
                     }
                     Step::Proj(i) => match &tan {
                         Value::Tuple(vs) => vs[*i as usize].clone(),
@@ -72,16 +72,16 @@ impl Machine {
                     Step::Field { adt, variant, index } => match &tan {
                         Value::Adt(a) if a.variant == *variant => a.fields[*index as usize].clone(),
                         Value::Adt(a) => {
-                            let name = |v: u32| self.variant_name(*adt, v);
-                            return Err(Fault::Tangents(name(a.variant), name(*variant)).at(span));
+                            let name = |v: u32| Part::Variant(*adt, v);
+                            return Err(Fault::Tangents(name(a.variant), name(*variant)).at(&self.program, span));
                         }
                         _ => Value::Zero,
                     },
                     Step::Capture { code, index } => match &tan {
                         Value::Fn(c) if c.code == *code => c.captures[*index as usize].clone(),
                         Value::Fn(c) => {
-                            let name = |f: FnId| format!("function `{}`", self.program.fns[f].name);
-                            return Err(Fault::Tangents(name(c.code), name(*code)).at(span));
+                            let name = Part::Closure;
+                            return Err(Fault::Tangents(name(c.code), name(*code)).at(&self.program, span));
                         }
                         _ => Value::Zero,
                     },
@@ -94,7 +94,7 @@ impl Machine {
                 let Value::Array(a) = self.atom(array, base) else { unreachable!("an array") };
                 let at = self.subs(subs, base);
                 self.kill(&s.kill, base);
-                let v = a.part(&at).map_err(|f| f.at(span))?;
+                let v = a.part(&at).map_err(|f| f.at(&self.program, span))?;
                 self.count(&v);
                 Ok(one(v))
             }
@@ -108,7 +108,7 @@ impl Machine {
                     self.cost += a.data.len() as u64;
                 }
                 self.count(&v);
-                Rc::make_mut(&mut a).set_part(&at, v).map_err(|f| f.at(span))?;
+                Rc::make_mut(&mut a).set_part(&at, v).map_err(|f| f.at(&self.program, span))?;
                 Ok(one(Value::Array(a)))
             }
             Op::TanUpdate { tan, subs, extents, value } => {
@@ -118,16 +118,16 @@ impl Machine {
                 let v = self.atom(value, base);
                 self.kill(&s.kill, base);
                 let zero = self.element_zero(s.types[0]);
-                let Value::Array(mut a) = space::spread(tan, &extents, &zero).map_err(|f| f.at(span))? else {
+                let Value::Array(mut a) = space::spread(tan, &extents, &zero).map_err(|f| f.at(&self.program, span))? else {
                     unreachable!("an array")
                 };
-                let shape = crate::array::Selection::new(&extents, &at).map_err(|f| f.at(span))?.shape();
-                let v = if shape.is_empty() { v } else { space::spread(v, &shape, &zero).map_err(|f| f.at(span))? };
+                let shape = crate::array::Selection::new(&extents, &at).map_err(|f| f.at(&self.program, span))?.shape();
+                let v = if shape.is_empty() { v } else { space::spread(v, &shape, &zero).map_err(|f| f.at(&self.program, span))? };
                 if Rc::strong_count(&a) > 1 {
                     self.cost += a.data.len() as u64;
                 }
                 self.count(&v);
-                Rc::make_mut(&mut a).set_part(&at, v).map_err(|f| f.at(span))?;
+                Rc::make_mut(&mut a).set_part(&at, v).map_err(|f| f.at(&self.program, span))?;
                 Ok(one(Value::Array(a)))
             }
             _ => {
@@ -142,16 +142,15 @@ impl Machine {
     /// Operations whose operands are all taken first, in order.
     fn simple(&mut self, op: &Op, mut args: Values, s: &CStmt) -> Res<Values> {
         let span = s.span;
-        let fault = |f: Fault| f.at(span);
         let arr = |v: &Value| match v {
             Value::Array(a) => a.clone(),
             other => unreachable!("{other:?} is no array"),
         };
         let v = match op {
             Op::Copy(_) | Op::Sparse(_) | Op::StopGradient(_) => self.settle(args.remove(0), s.types[0]),
-            Op::Prim(prim, _) => prims::apply(*prim, &args).map_err(fault)?,
+            Op::Prim(prim, _) => prims::apply(*prim, &args).map_err(|f| f.at(&self.program, span))?,
             Op::Map(prim, _) => {
-                let v = prims::map(*prim, &args).map_err(fault)?;
+                let v = prims::map(*prim, &args).map_err(|f| f.at(&self.program, span))?;
                 self.count(&v);
                 v
             }
@@ -187,7 +186,7 @@ impl Machine {
                 let rank = self.rank(s.types[0]);
                 let mut stack = Stack::new(vec![args.len()], rank - 1);
                 for v in args {
-                    stack.push(v).map_err(fault)?;
+                    stack.push(v).map_err(|f| f.at(&self.program, span))?;
                 }
                 let v = stack.finish(rank - 1);
                 self.count(&v);
@@ -196,13 +195,14 @@ impl Machine {
             Op::Fill { .. } => {
                 let value = args.pop().expect("a value");
                 let shape = ints(&args);
-                let v = array(shape.clone(), Data::fill(&value, shape.iter().product()));
+                let n = self.room(&shape, s.span)?;
+                let v = array(shape, Data::fill(&value, n));
                 self.count(&v);
                 v
             }
             Op::Index { .. } => {
                 let at: smallvec::SmallVec<[At; 3]> = args[1..].iter().map(|v| At::One(int(v))).collect();
-                let v = arr(&args[0]).part(&at).map_err(fault)?;
+                let v = arr(&args[0]).part(&at).map_err(|f| f.at(&self.program, span))?;
                 if let Value::Array(_) = v {
                     self.count(&v);
                 }
@@ -212,12 +212,12 @@ impl Machine {
             Op::Reduce(op, _) => {
                 let a = arr(&args[0]);
                 self.cost += a.data.len() as u64;
-                self.reduce(*op, &a, s.types[0]).map_err(fault)?
+                self.reduce(*op, &a, s.types[0]).map_err(|f| f.at(&self.program, span))?
             }
             Op::ArgReduce { max, .. } => {
                 let a = arr(&args[0]);
                 self.cost += a.data.len() as u64;
-                arg_reduce(*max, &a).map_err(fault)?
+                arg_reduce(*max, &a).map_err(|f| f.at(&self.program, span))?
             }
             Op::Argsort(_) => {
                 let a = arr(&args[0]);
@@ -226,7 +226,7 @@ impl Machine {
             }
             Op::Gather { .. } => {
                 let positions = int_list(&arr(&args[1]));
-                let v = Value::Array(Rc::new(arr(&args[0]).gather(&positions).map_err(fault)?));
+                let v = Value::Array(Rc::new(arr(&args[0]).gather(&positions).map_err(|f| f.at(&self.program, span))?));
                 self.count(&v);
                 v
             }
@@ -235,21 +235,21 @@ impl Machine {
                 let positions = int_list(&arr(&args[1]));
                 if positions.len() != values.shape[0] {
                     let (left, right) = (vec![positions.len()], vec![values.shape[0]]);
-                    return Err(fault(Fault::Shapes { left, right, what: "positions and values" }));
+                    return Err(Fault::Shapes { left, right, what: "positions and values" }.at(&self.program, span));
                 }
                 let target = cell(acc::Cell::Value(args.swap_remove(0)));
                 let Value::Array(b) = acc::take(&target) else { unreachable!("an array") };
                 let extents = b.shape.clone();
                 let target = cell(acc::Cell::Value(Value::Array(b)));
                 for (k, p) in positions.iter().enumerate() {
-                    let v = values.part(&[At::One(k as i64)]).map_err(fault)?;
+                    let v = values.part(&[At::One(k as i64)]).map_err(|f| f.at(&self.program, span))?;
                     self.cost += 1;
-                    acc::add_at(&target, &[At::One(*p)], &extents, v).map_err(fault)?;
+                    acc::add_at(&target, &[At::One(*p)], &extents, v).map_err(|f| f.at(&self.program, span))?;
                 }
                 acc::take(&target)
             }
             Op::Concat(..) => {
-                let v = Value::Array(Rc::new(arr(&args[0]).concat(&arr(&args[1])).map_err(fault)?));
+                let v = Value::Array(Rc::new(arr(&args[0]).concat(&arr(&args[1])).map_err(|f| f.at(&self.program, span))?));
                 self.count(&v);
                 v
             }
@@ -261,12 +261,12 @@ impl Machine {
             Op::MatMul(..) => {
                 let (a, b) = (arr(&args[0]), arr(&args[1]));
                 self.cost += 2 * a.data.len() as u64 * b.shape.get(1).copied().unwrap_or(1) as u64;
-                prims::matmul(&a, &b).map_err(fault)?
+                prims::matmul(&a, &b).map_err(|f| f.at(&self.program, span))?
             }
             Op::SpaceAdd(..) => {
                 let b = args.pop().expect("two");
                 let a = args.pop().expect("two");
-                let v = space::add(a, b).map_err(fault)?;
+                let v = space::add(a, b).map_err(|f| f.at(&self.program, span))?;
                 self.count(&v);
                 self.settle(v, s.types[0])
             }
@@ -287,7 +287,7 @@ impl Machine {
             }
             Op::SpaceDot(..) => {
                 self.count(&args[0]);
-                Value::F64(space::dot(&args[0], &args[1]).map_err(fault)?)
+                Value::F64(space::dot(&args[0], &args[1]).map_err(|f| f.at(&self.program, span))?)
             }
             Op::ZeroLike(_) => {
                 let v = space::zero_like(&args[0]);
@@ -295,13 +295,13 @@ impl Machine {
                 v
             }
             Op::Move(..) => {
-                let v = space::move_along(&args[0], &args[1]).map_err(fault)?;
+                let v = space::move_along(&args[0], &args[1]).map_err(|f| f.at(&self.program, span))?;
                 self.count(&v);
                 v
             }
             Op::Zero => self.settle(Value::Zero, s.types[0]),
             Op::Densify { .. } => {
-                let v = space::densify(&args[0], &args[1]).map_err(fault)?;
+                let v = space::densify(&args[0], &args[1]).map_err(|f| f.at(&self.program, span))?;
                 self.count(&v);
                 v
             }
@@ -312,7 +312,7 @@ impl Machine {
                 if !matches!(t, Value::Array(_)) {
                     self.cost += extents.iter().product::<usize>() as u64;
                 }
-                space::spread(t, &extents, &zero).map_err(fault)?
+                space::spread(t, &extents, &zero).map_err(|f| f.at(&self.program, span))?
             }
             Op::AccTake(_) => match args.remove(0) {
                 Value::Acc(Some(c)) => {
@@ -405,10 +405,6 @@ impl Machine {
         all.push(first);
         all.extend(given);
         Ok((f, all, residuals))
-    }
-
-    fn variant_name(&self, adt: cotan_ir::AdtId, v: u32) -> String {
-        self.program.adts[adt].variants.get(v as usize).map_or_else(String::new, |v| format!("`{}`", v.name))
     }
 
     fn which(&mut self, step: &Step, acc_ty: TypeId, base: usize) -> Which {

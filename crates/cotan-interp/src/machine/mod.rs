@@ -157,6 +157,22 @@ impl Machine {
         Ok(())
     }
 
+    /// How many elements an array of this shape has; an error if they cannot fit into the memory allowed.
+    fn room(&self, shape: &[usize], span: Span) -> Res<usize> {
+        let count = shape.iter().try_fold(1usize, |n, extent| n.checked_mul(*extent));
+        match count {
+            Some(n) if n <= self.limits.memory / size_of::<f64>() => Ok(n),
+            _ => {
+                let extents: Vec<String> = shape.iter().map(usize::to_string).collect();
+                Err(Box::new(
+                    Diagnostic::error("E0711", span, "the memory limit is reached")
+                        .at(format!("an array of {} elements does not fit", extents.join(" x ")))
+                        .hint("raise it by --max-memory"),
+                ))
+            }
+        }
+    }
+
     fn atom(&mut self, a: &Atom, base: usize) -> Value {
         match a {
             Atom::Var(v) => self.stack[base + v.index()].clone(),
@@ -239,19 +255,19 @@ impl Machine {
                     // Scalar primitives are most of what runs.
                     Op::Prim(prim, args) => {
                         let args = self.take(args, &s.kill, base);
-                        let y = prims::apply(*prim, &args).map_err(|f| f.at(s.span))?;
+                        let y = prims::apply(*prim, &args).map_err(|f| f.at(&self.program, s.span))?;
                         self.stack[base + s.vars[0].index()] = y;
                         Ok(())
                     }
                     Op::Call { func, args } => {
                         let args = self.take(args, &s.kill, base);
-                        let out = self.run(*func, args, s.span)?;
+                        let out = self.run(*func, args, s.span).map_err(|d| called_from(d, s.span))?;
                         self.put(&s.vars, out, base);
                         Ok(())
                     }
                     Op::Dispatch { on, path, args } => {
                         let (f, args, residuals) = self.resolve(on, path, args, &s.kill, base)?;
-                        let mut out = self.run(f, args, s.span)?;
+                        let mut out = self.run(f, args, s.span).map_err(|d| called_from(d, s.span))?;
                         wrap(&mut out, residuals);
                         self.put(&s.vars, out, base);
                         Ok(())
@@ -317,7 +333,7 @@ impl Machine {
                 self.kill(&s.kill, base);
                 let ranks: Vec<usize> = s.types.iter().map(|t| self.rank(*t) - shape.len()).collect();
                 let mut stacks: Vec<Stack> = ranks.iter().map(|r| Stack::new(shape.clone(), *r)).collect();
-                let n: usize = shape.iter().product();
+                let n = self.room(&shape, s.span)?;
                 let mut at = vec![0usize; shape.len()];
                 for _ in 0..n {
                     self.tick(s.span)?;
@@ -327,7 +343,7 @@ impl Machine {
                     }
                     let out = self.block(body, base)?;
                     for (stack, v) in stacks.iter_mut().zip(out) {
-                        stack.push(v).map_err(|f| f.at(s.span))?;
+                        stack.push(v).map_err(|f| f.at(&self.program, s.span))?;
                     }
                     for axis in (0..at.len()).rev() {
                         at[axis] += 1;
@@ -373,6 +389,15 @@ impl Machine {
             _ => 0,
         }
     }
+}
+
+/// An error in another file, such as the library, also says where it was called from.
+#[cold]
+fn called_from(d: Box<Diagnostic>, span: Span) -> Box<Diagnostic> {
+    if d.labels.is_empty() && !span.is_none() && !d.primary.span.is_none() && d.primary.span.file != span.file {
+        return Box::new(d.label(span, "called from here"));
+    }
+    d
 }
 
 /// Wraps the residuals among the results of a derivative with whose they are.
