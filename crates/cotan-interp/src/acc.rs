@@ -4,7 +4,7 @@
 //! where something is added to a part, so the total work is that of the additions (the potential argument of Efficient CHAD).
 
 use crate::array::{At, Data, Selection};
-use crate::fault::Fault;
+use crate::fault::{Fault, Part};
 use crate::space;
 use crate::value::{AdtValue, Array, Closure, Value};
 use cotan_ir::{AdtId, FnId};
@@ -145,11 +145,11 @@ fn open(c: &mut Cell, which: &Which) -> Result<(), Fault> {
 }
 
 fn variants(adt: AdtId, a: u32, b: u32) -> Fault {
-    Fault::Tangents(format!("variant {a} of {adt}"), format!("variant {b}"))
+    Fault::Tangents(Part::Variant(adt, a), Part::Variant(adt, b))
 }
 
 fn codes(a: FnId, b: FnId) -> Fault {
-    Fault::Tangents(format!("closure {a}"), format!("closure {b}"))
+    Fault::Tangents(Part::Closure(a), Part::Closure(b))
 }
 
 /// Adds a sparse tangent.

@@ -1,7 +1,35 @@
 //! What can go wrong at run time, before its place is known.
 
+use cotan_ir::{AdtId, FnId, Program};
 use cotan_prim::PrimError;
 use cotan_source::{Diagnostic, Span};
+
+/// What a tangent is a tangent of, where two of them do not fit.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A variant of a nominal type.
+    Variant(AdtId, u32),
+    /// A closure over a code.
+    Closure(FnId),
+    /// Anything else, in words.
+    Other(&'static str),
+}
+
+impl Part {
+    fn text<A>(&self, program: &Program<A>) -> String {
+        match self {
+            Part::Variant(adt, v) => {
+                let name = program.adts.get(*adt).and_then(|d| d.variants.get(*v as usize)).map(|v| v.name.as_str());
+                format!("`{}`", name.unwrap_or("?"))
+            }
+            Part::Closure(code) => {
+                let name = program.fns.get(*code).map_or("?", |f| f.name.as_str());
+                format!("the function value `{name}`")
+            }
+            Part::Other(text) => (*text).into(),
+        }
+    }
+}
 
 /// A run-time error without a place.
 #[derive(Clone, Debug)]
@@ -42,7 +70,7 @@ pub enum Fault {
     /// Largest or smallest of nothing.
     Empty(&'static str),
     /// Tangents of different variants or closures.
-    Tangents(String, String),
+    Tangents(Part, Part),
     /// Anything else: code, message.
     Other(&'static str, String),
 }
@@ -52,8 +80,8 @@ fn shape_text(shape: &[usize]) -> String {
 }
 
 impl Fault {
-    /// The message at its place.
-    pub fn at(self, span: Span) -> Box<Diagnostic> {
+    /// The message at its place; `program` knows the names.
+    pub fn at<A>(self, program: &Program<A>, span: Span) -> Box<Diagnostic> {
         Box::new(match self {
             Fault::Index { index, extent, axis, rank } => {
                 let along = if rank > 1 { format!(" along axis {axis}") } else { String::new() };
@@ -82,7 +110,8 @@ impl Fault {
             }
             Fault::Empty(what) => Diagnostic::error("E0708", span, format!("the {what} of an empty array")),
             Fault::Tangents(a, b) => {
-                Diagnostic::error("E0709", span, format!("tangents of different shape are added: of {a} and of {b}"))
+                let (a, b) = (a.text(program), b.text(program));
+                Diagnostic::error("E0709", span, format!("tangents of different shape are combined: of {a} and of {b}"))
             }
             Fault::Other(code, message) => Diagnostic::error(code, span, message),
         })

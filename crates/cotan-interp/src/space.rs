@@ -3,7 +3,7 @@
 //! In: tangents, dense or sparse. Out: tangents. `Zero` stands for the zero of any space and costs nothing.
 
 use crate::array::{At, Data, array};
-use crate::fault::Fault;
+use crate::fault::{Fault, Part};
 use crate::value::{AdtValue, Array, Closure, Value};
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ pub fn add(a: Value, b: Value) -> Result<Value, Fault> {
         (Value::Tuple(x), Value::Tuple(y)) => Value::Tuple(Rc::new(add_all(&x, &y)?)),
         (Value::Adt(x), Value::Adt(y)) => {
             if x.variant != y.variant {
-                let name = |v: u32| format!("variant {v} of {}", x.adt);
+                let name = |v: u32| Part::Variant(x.adt, v);
                 return Err(Fault::Tangents(name(x.variant), name(y.variant)));
             }
             let fields = add_all(&x.fields, &y.fields)?;
@@ -38,7 +38,7 @@ pub fn add(a: Value, b: Value) -> Result<Value, Fault> {
         }
         (Value::Fn(x), Value::Fn(y)) => {
             if x.code != y.code {
-                return Err(Fault::Tangents(format!("closure {}", x.code), format!("closure {}", y.code)));
+                return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(y.code)));
             }
             Value::Fn(Rc::new(Closure { code: x.code, captures: add_all(&x.captures, &y.captures)? }))
         }
@@ -61,7 +61,7 @@ pub fn add(a: Value, b: Value) -> Result<Value, Fault> {
             Value::Array(x)
         }
         (Value::Residual(x), Value::Residual(_) | Value::Adt(_)) => Value::Residual(x),
-        (x, y) => return Err(Fault::Tangents(kind(&x).into(), kind(&y).into())),
+        (x, y) => return Err(Fault::Tangents(Part::Other(kind(&x)), Part::Other(kind(&y)))),
     })
 }
 
@@ -175,7 +175,7 @@ pub fn densify(t: &Value, like: &Value) -> Result<Value, Fault> {
         (Value::Tuple(ts), Value::Tuple(vs)) => Value::Tuple(Rc::new(all(ts, vs)?)),
         (Value::Adt(t), Value::Adt(v)) => {
             if t.variant != v.variant {
-                let name = |x: u32| format!("variant {x} of {}", v.adt);
+                let name = |x: u32| Part::Variant(v.adt, x);
                 return Err(Fault::Tangents(name(t.variant), name(v.variant)));
             }
             let fields = all(&t.fields, &v.fields)?;
@@ -183,7 +183,7 @@ pub fn densify(t: &Value, like: &Value) -> Result<Value, Fault> {
         }
         (Value::Fn(t), Value::Fn(v)) => {
             if t.code != v.code {
-                return Err(Fault::Tangents(format!("closure {}", t.code), format!("closure {}", v.code)));
+                return Err(Fault::Tangents(Part::Closure(t.code), Part::Closure(v.code)));
             }
             Value::Fn(Rc::new(Closure { code: v.code, captures: all(&t.captures, &v.captures)? }))
         }
@@ -215,7 +215,7 @@ pub fn move_along(x: &Value, dx: &Value) -> Result<Value, Fault> {
         (Value::Tuple(xs), Value::Tuple(ds)) => Value::Tuple(Rc::new(all(xs, ds)?)),
         (Value::Adt(x), Value::Adt(d)) => {
             if x.variant != d.variant {
-                let name = |v: u32| format!("variant {v} of {}", x.adt);
+                let name = |v: u32| Part::Variant(x.adt, v);
                 return Err(Fault::Tangents(name(x.variant), name(d.variant)));
             }
             let fields = all(&x.fields, &d.fields)?;
@@ -223,7 +223,7 @@ pub fn move_along(x: &Value, dx: &Value) -> Result<Value, Fault> {
         }
         (Value::Fn(x), Value::Fn(d)) => {
             if x.code != d.code {
-                return Err(Fault::Tangents(format!("closure {}", x.code), format!("closure {}", d.code)));
+                return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(d.code)));
             }
             Value::Fn(Rc::new(Closure { code: x.code, captures: all(&x.captures, &d.captures)? }))
         }

@@ -118,11 +118,16 @@ impl Machine {
                 let v = self.atom(value, base);
                 self.kill(&s.kill, base);
                 let zero = self.element_zero(s.types[0]);
-                let Value::Array(mut a) = space::spread(tan, &extents, &zero).map_err(|f| f.at(&self.program, span))? else {
+                let Value::Array(mut a) = space::spread(tan, &extents, &zero).map_err(|f| f.at(&self.program, span))?
+                else {
                     unreachable!("an array")
                 };
                 let shape = crate::array::Selection::new(&extents, &at).map_err(|f| f.at(&self.program, span))?.shape();
-                let v = if shape.is_empty() { v } else { space::spread(v, &shape, &zero).map_err(|f| f.at(&self.program, span))? };
+                let v = if shape.is_empty() {
+                    v
+                } else {
+                    space::spread(v, &shape, &zero).map_err(|f| f.at(&self.program, span))?
+                };
                 if Rc::strong_count(&a) > 1 {
                     self.cost += a.data.len() as u64;
                 }
@@ -249,7 +254,8 @@ impl Machine {
                 acc::take(&target)
             }
             Op::Concat(..) => {
-                let v = Value::Array(Rc::new(arr(&args[0]).concat(&arr(&args[1])).map_err(|f| f.at(&self.program, span))?));
+                let v =
+                    Value::Array(Rc::new(arr(&args[0]).concat(&arr(&args[1])).map_err(|f| f.at(&self.program, span))?));
                 self.count(&v);
                 v
             }
