@@ -244,3 +244,52 @@ pub fn prim_fails(prim: Prim, operand: Option<&Type>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::prim_fails;
+    use crate::Type;
+    use cotan_prim::{ArgKind, Prim, Scalar, ScalarType};
+
+    /// No primitive fails that is said not to, tried on all mixtures of awkward operands.
+    #[test]
+    fn failing_primitives_are_known() {
+        let ints = [i64::MIN, -1, 0, 1, 3, i64::MAX].map(Scalar::I64);
+        let floats = [f64::NEG_INFINITY, -1e300, -0.5, 0.0, 2.0, f64::INFINITY, f64::NAN].map(Scalar::F64);
+        let small = floats.map(|x| if let Scalar::F64(x) = x { Scalar::F32(x as f32) } else { x });
+        let bools = [false, true].map(Scalar::Bool);
+        for &prim in Prim::ALL {
+            for (t, values, ty) in [
+                (ScalarType::I64, &ints[..], Type::I64),
+                (ScalarType::F64, &floats[..], Type::F64),
+                (ScalarType::F32, &small[..], Type::F32),
+                (ScalarType::Bool, &bools[..], Type::Bool),
+            ] {
+                if !prim.class().contains(t) {
+                    continue;
+                }
+                let choices: Vec<&[Scalar]> = prim
+                    .args()
+                    .iter()
+                    .map(|kind| match kind {
+                        ArgKind::T => values,
+                        ArgKind::Int => &ints[..],
+                        ArgKind::Bool => &bools[..],
+                    })
+                    .collect();
+                let first = match prim.args()[0] {
+                    ArgKind::T => &ty,
+                    ArgKind::Int => &Type::I64,
+                    ArgKind::Bool => &Type::Bool,
+                };
+                let mut mixtures = vec![Vec::new()];
+                for values in choices {
+                    mixtures =
+                        mixtures.iter().flat_map(|m| values.iter().map(move |v| [&m[..], &[*v]].concat())).collect();
+                }
+                let fails = mixtures.iter().any(|args| prim.eval(args).is_err());
+                assert!(!fails || prim_fails(prim, Some(first)), "{prim:?} on {ty:?} fails");
+            }
+        }
+    }
+}

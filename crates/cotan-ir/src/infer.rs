@@ -3,10 +3,12 @@
 //! In: an operation and the types of the variables. Out: the types of its results where they follow, or what is
 //! wrong with its operands. Nested blocks count by the types of their results only; the validator looks inside.
 
+use crate::parts::{array_type, capture_type, closure_type, field_type, part_type, sub_type};
 use crate::print::print_type;
+use crate::signature::dispatch_signature;
 use crate::{
-    AdOp, AdtId, Atom, Block, Deriv, Effect, FnId, Lit, Op, Operator, Program, Step, Sub, Type, TypeId, Var, VarInfo,
-    leaves, tangent_type,
+    AdOp, AdtId, Atom, Block, Effect, FnId, Lit, Op, Operator, Program, Step, Sub, Type, TypeId, Var, VarInfo,
+    tangent_type,
 };
 use cotan_prim::{ArgKind, Prim, ScalarType};
 use cotan_source::IndexVec;
@@ -28,159 +30,6 @@ pub fn atom_type<A>(program: &mut Program<A>, vars: &IndexVec<Var, VarInfo>, ato
     match atom {
         Atom::Var(v) => vars[*v].ty,
         Atom::Lit(lit) => lit_type(program, lit),
-    }
-}
-
-/// The type of the part of a value of type `ty` that `step` leads to. The parts of a sparse tangent are the tangents
-/// of the parts.
-pub fn part_type<A>(program: &mut Program<A>, ty: TypeId, step: &Step) -> Result<TypeId, String> {
-    if let Type::Tan(of) = *program.ty(ty) {
-        let part = part_type(program, of, step)?;
-        return Ok(tangent_type(program, part));
-    }
-    match step {
-        Step::Proj(i) => match program.ty(ty) {
-            Type::Tuple(parts) if (*i as usize) < parts.len() => Ok(parts[*i as usize]),
-            _ => Err(format!("no component {i}")),
-        },
-        Step::Field { adt, variant, index } => {
-            if *program.ty(ty) != Type::Adt(*adt) {
-                return Err(format!("a part of {adt} in another type"));
-            }
-            field_type(program, *adt, *variant, *index)
-        }
-        Step::Capture { code, index } => {
-            if *program.ty(ty) != closure_type(program, *code)? {
-                return Err(format!("a capture of {code} in another type"));
-            }
-            capture_type(program, *code, *index)
-        }
-        Step::Index { subs, extents } => match program.ty(ty) {
-            Type::Array { rank, .. } if *rank as usize != extents.len() => {
-                Err(format!("{} extents for rank {rank}", extents.len()))
-            }
-            _ => sub_type(program, ty, subs),
-        },
-    }
-}
-
-/// The type of an array under subscripts.
-pub fn sub_type<A>(program: &mut Program<A>, ty: TypeId, subs: &[Sub]) -> Result<TypeId, String> {
-    let at = subs.iter().filter(|s| matches!(s, Sub::At(_))).count();
-    match *program.ty(ty) {
-        Type::Array { rank, elem } if subs.len() <= rank as usize => Ok(array_type(program, rank - at as u32, elem)),
-        _ => Err(format!("{} subscripts on a value of another rank", subs.len())),
-    }
-}
-
-/// An array type; rank 0 is the element itself.
-pub fn array_type<A>(program: &mut Program<A>, rank: u32, elem: TypeId) -> TypeId {
-    if rank == 0 { elem } else { program.intern(Type::Array { rank, elem }) }
-}
-
-/// The function type of closures over `code`.
-pub fn closure_type<A>(program: &Program<A>, code: FnId) -> Result<Type, String> {
-    let func = program.fns.get(code).ok_or_else(|| format!("no function {code}"))?;
-    match (&func.captures, &func.params[..], &func.results[..]) {
-        (Some(_), [_, arg], [result]) => Ok(Type::Fn { arg: func.vars[*arg].ty, result: *result }),
-        _ => Err(format!("{code} is not the code of a closure")),
-    }
-}
-
-fn capture_type<A>(program: &Program<A>, code: FnId, index: u32) -> Result<TypeId, String> {
-    let captures = program.fns.get(code).and_then(|f| f.captures.as_ref());
-    match captures.and_then(|c| c.get(index as usize)) {
-        Some(capture) => Ok(capture.ty),
-        None => Err(format!("{code} has no capture {index}")),
-    }
-}
-
-fn field_type<A>(program: &Program<A>, adt: AdtId, variant: u32, index: u32) -> Result<TypeId, String> {
-    let variant_def = program.adts.get(adt).and_then(|d| d.variants.get(variant as usize));
-    match variant_def.and_then(|v| v.fields.get(index as usize)) {
-        Some((_, ty)) => Ok(*ty),
-        None => Err(format!("{adt} has no field {variant}.{index}")),
-    }
-}
-
-/// Parameter and result types.
-type Signature = (Vec<TypeId>, Vec<TypeId>);
-
-/// Parameter and result types of a derivative `path` of a function of type `A -> B` whose code is unknown: its
-/// first parameter is the function value. `None` where the path starts with `Bwd`: what the residual belongs to is unknown.
-fn dispatch_signature<A>(program: &mut Program<A>, on: TypeId, path: &[Deriv]) -> Result<Option<Signature>, String> {
-    if path.first() == Some(&Deriv::Bwd) {
-        return match program.ty(on) {
-            Type::Residual => Ok(None),
-            _ => Err("dispatch of a backward part on something that is no residual".into()),
-        };
-    }
-    let Type::Fn { arg, result } = *program.ty(on) else {
-        return Err("dispatch on something that is no function".into());
-    };
-    let mut params = vec![on, arg];
-    let mut results = vec![result];
-    for step in path {
-        (params, results) = derivative_signature(program, &params, &results, *step);
-    }
-    Ok(Some((params, results)))
-}
-
-/// The signature of a derivative (see [`Derive`](crate::Derive)) of a function with these parameters and results;
-/// the residual is the one of an unknown function.
-pub fn derivative_signature<A>(
-    program: &mut Program<A>,
-    params: &[TypeId],
-    results: &[TypeId],
-    which: Deriv,
-) -> Signature {
-    let differentiable = |program: &Program<A>, ty: &TypeId| crate::differentiable(program, *ty);
-    match which {
-        Deriv::Jvp => {
-            let mut all = params.to_vec();
-            for p in params {
-                if matches!(program.ty(*p), Type::Acc(_)) {
-                    all.push(*p);
-                } else if differentiable(program, p) {
-                    all.push(tangent_type(program, *p));
-                }
-            }
-            let mut out = results.to_vec();
-            for r in results {
-                if differentiable(program, r) {
-                    out.push(tangent_type(program, *r));
-                }
-            }
-            (all, out)
-        }
-        Deriv::Fwd => {
-            let mut out = results.to_vec();
-            out.push(program.intern(Type::Residual));
-            (params.to_vec(), out)
-        }
-        Deriv::Bwd => {
-            let mut all = vec![program.intern(Type::Residual)];
-            for r in results {
-                if differentiable(program, r) {
-                    all.push(tangent_type(program, *r));
-                }
-            }
-            let mut out = Vec::new();
-            for p in params {
-                if let Type::Acc(of) = *program.ty(*p) {
-                    all.push(tangent_type(program, of));
-                    continue;
-                }
-                for leaf in leaves(program, *p) {
-                    if leaf.is_float {
-                        out.push(leaf.ty);
-                    } else {
-                        all.push(program.intern(Type::Acc(leaf.ty)));
-                    }
-                }
-            }
-            (all, out)
-        }
     }
 }
 

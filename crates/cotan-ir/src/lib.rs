@@ -13,6 +13,7 @@ mod func;
 mod infer;
 mod op;
 mod operator;
+mod parts;
 mod print;
 mod program;
 mod read;
@@ -25,15 +26,14 @@ pub use builder::FuncBuilder;
 pub use convert::visit_convert;
 pub use effects::{FnTraits, Traits, own_traits, prim_fails, traits};
 pub use func::{Block, Capture, Func, Rules, Stmt, VarInfo};
-pub use infer::{
-    array_type, atom_type, closure_type, derivative_signature, lit_type, part_type, result_types, scalar_type, sub_type,
-};
+pub use infer::{atom_type, lit_type, result_types, scalar_type};
 pub use op::{AdOp, Atom, Deriv, Effect, Lit, Never, Op, ReduceOp, Step, Sub};
 pub use operator::Operator;
+pub use parts::{array_type, closure_type, part_type, sub_type};
 pub use print::{print_func, print_function, print_lit, print_program, print_type};
 pub use program::{AdtDef, AdtKind, Derive, Program, VariantDef};
 pub use read::read_program;
-pub use signature::{Leaf, differentiable, leaves, tangent_type};
+pub use signature::{Leaf, derivative_signature, differentiable, leaves, tangent_type};
 pub use types::{Type, TypeTable};
 pub use validate::{validate, validate_function};
 pub use visit::size;

@@ -1,6 +1,6 @@
-//! Tangent types and the differentiable leaves of a type.
+//! Tangent types, the differentiable leaves of a type, and the signatures of derivatives.
 
-use crate::{AdtId, AdtKind, Program, Type, TypeId};
+use crate::{AdtId, AdtKind, Deriv, Program, Type, TypeId};
 
 /// A differentiable component of a type below its tuples.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +79,91 @@ pub fn tangent_type<A>(program: &mut Program<A>, ty: TypeId) -> TypeId {
             } else {
                 program.intern(Type::Tuple(Vec::new()))
             }
+        }
+    }
+}
+
+/// Parameter and result types.
+pub(crate) type Signature = (Vec<TypeId>, Vec<TypeId>);
+
+/// Parameter and result types of a derivative `path` of a function of type `A -> B` whose code is unknown: its
+/// first parameter is the function value. `None` where the path starts with `Bwd`: what the residual belongs to is unknown.
+pub(crate) fn dispatch_signature<A>(
+    program: &mut Program<A>,
+    on: TypeId,
+    path: &[Deriv],
+) -> Result<Option<Signature>, String> {
+    if path.first() == Some(&Deriv::Bwd) {
+        return match program.ty(on) {
+            Type::Residual => Ok(None),
+            _ => Err("dispatch of a backward part on something that is no residual".into()),
+        };
+    }
+    let Type::Fn { arg, result } = *program.ty(on) else {
+        return Err("dispatch on something that is no function".into());
+    };
+    let mut params = vec![on, arg];
+    let mut results = vec![result];
+    for step in path {
+        (params, results) = derivative_signature(program, &params, &results, *step);
+    }
+    Ok(Some((params, results)))
+}
+
+/// The signature of a derivative (see [`Derive`](crate::Derive)) of a function with these parameters and results;
+/// the residual is the one of an unknown function.
+pub fn derivative_signature<A>(
+    program: &mut Program<A>,
+    params: &[TypeId],
+    results: &[TypeId],
+    which: Deriv,
+) -> Signature {
+    let differentiable = |program: &Program<A>, ty: &TypeId| crate::differentiable(program, *ty);
+    match which {
+        Deriv::Jvp => {
+            let mut all = params.to_vec();
+            for p in params {
+                if matches!(program.ty(*p), Type::Acc(_)) {
+                    all.push(*p);
+                } else if differentiable(program, p) {
+                    all.push(tangent_type(program, *p));
+                }
+            }
+            let mut out = results.to_vec();
+            for r in results {
+                if differentiable(program, r) {
+                    out.push(tangent_type(program, *r));
+                }
+            }
+            (all, out)
+        }
+        Deriv::Fwd => {
+            let mut out = results.to_vec();
+            out.push(program.intern(Type::Residual));
+            (params.to_vec(), out)
+        }
+        Deriv::Bwd => {
+            let mut all = vec![program.intern(Type::Residual)];
+            for r in results {
+                if differentiable(program, r) {
+                    all.push(tangent_type(program, *r));
+                }
+            }
+            let mut out = Vec::new();
+            for p in params {
+                if let Type::Acc(of) = *program.ty(*p) {
+                    all.push(tangent_type(program, of));
+                    continue;
+                }
+                for leaf in leaves(program, *p) {
+                    if leaf.is_float {
+                        out.push(leaf.ty);
+                    } else {
+                        all.push(program.intern(Type::Acc(leaf.ty)));
+                    }
+                }
+            }
+            (all, out)
         }
     }
 }

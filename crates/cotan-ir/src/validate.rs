@@ -17,11 +17,11 @@
 //! - derivatives and rules have the signatures of [`Derive`](crate::Derive); the last result of a forward part and the first
 //!   parameter of its backward part is the residual of the function, and `Type::Residual` comes only from dispatch.
 
-use crate::infer::{atom_type, derivative_signature, result_types};
+use crate::infer::{atom_type, result_types};
 use crate::print::{print_stmt_head, print_type};
 use crate::{
     AdOp, AdtKind, Atom, Block, Deriv, FnId, Func, Op, Operator, Program, Stmt, Type, TypeId, Var, VarInfo,
-    tangent_type,
+    derivative_signature, tangent_type,
 };
 use cotan_source::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
