@@ -7,7 +7,7 @@ use crate::frame::Frame;
 use crate::rules::Target;
 use crate::scan::Scan;
 use crate::shapes::Shape;
-use crate::types::{Types, name, size};
+use crate::types::{LARGEST_TYPES, Types, name, size};
 use crate::{Builtin, Root};
 use cotan_core::{
     AdtId, ConstId, Expr, FnBody, Local, LocalFn, LocalFnId, LocalId, ParamId, Program as Core, Rule, Ty, argument_ty,
@@ -20,9 +20,6 @@ use std::rc::Rc;
 
 /// What generic parameters stand for.
 pub(crate) type Subst = Rc<Vec<(ParamId, Ty)>>;
-
-/// How large the types at which a function is used may grow.
-const LARGEST_TYPES: usize = 2000;
 
 /// Whose tables of local variables an expression uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -138,11 +135,16 @@ pub(crate) fn run(core: &Core, roots: &[Root]) -> Result<(Program<AdOp>, Vec<FnI
         no_fns: &no_fns,
     };
     let roots = roots.iter().map(|r| shared.function(&mut program, r.function, &r.types)).collect();
+    shared.check_types();
     while let Some(work) = shared.queue.pop_front() {
-        shared.write(&mut program, work);
         if !shared.diagnostics.is_empty() {
-            return Err(shared.diagnostics);
+            break;
         }
+        shared.write(&mut program, work);
+        shared.check_types();
+    }
+    if !shared.diagnostics.is_empty() {
+        return Err(shared.diagnostics);
     }
     Ok((program, roots))
 }
@@ -375,17 +377,37 @@ impl<'c> Shared<'c> {
         if types.iter().map(size).sum::<usize>() <= LARGEST_TYPES || !self.diagnostics.is_empty() {
             return;
         }
-        let mut shown = name(self.core, types.iter().max_by_key(|t| size(t)).expect("a type that is large"));
-        if let Some((end, _)) = shown.char_indices().nth(60) {
-            shown.truncate(end);
-            shown.push_str("...");
-        }
+        let shown = self.short_name(types.iter().max_by_key(|t| size(t)).expect("a type that is large"));
         self.diagnostics.push(
-            Diagnostic::error("E0601", span, format!("`{function}` would be needed at infinitely many types"))
+            Diagnostic::error("E0604", span, format!("`{function}` would be needed at infinitely many types"))
                 .at(format!("used at types as large as `{shown}`"))
                 .note("each call of the function asks for it at a larger type, and every type needs code of its own")
                 .hint("wrap the growing part in an enum, so that the type stays the same"),
         );
+    }
+
+    /// Reports a nominal type that is needed at ever larger types.
+    fn check_types(&mut self) {
+        let Some((id, ty)) = self.types.endless.take() else { return };
+        if !self.diagnostics.is_empty() {
+            return;
+        }
+        let (def, shown) = (&self.core.adts[id], self.short_name(&ty));
+        self.diagnostics.push(
+            Diagnostic::error("E0604", def.span, format!("`{}` would be needed at infinitely many types", def.name))
+                .at(format!("holds itself, at last at types as large as `{shown}`"))
+                .note("every type at which it is used needs code of its own")
+                .hint("let the type hold itself at its own parameters only"),
+        );
+    }
+
+    fn short_name(&self, ty: &Ty) -> String {
+        let mut shown = name(self.core, ty);
+        if let Some((end, _)) = shown.char_indices().nth(60) {
+            shown.truncate(end);
+            shown.push_str("...");
+        }
+        shown
     }
 
     fn write(&mut self, program: &mut Program<AdOp>, work: Work<'c>) {

@@ -56,6 +56,7 @@ impl Shapes {
             Op::Copy(a) | Op::SpaceNeg(a) | Op::SpaceScale(_, a) | Op::SpaceAdd(a, _) | Op::StopGradient(a) => {
                 self.of(a)
             }
+            Op::Densify { tan, .. } => self.of(tan),
             Op::Closure { code, .. } => Shape::Code(*code),
             Op::TanClosure { code, .. } => Shape::Tangent(*code),
             Op::Tuple(items) => {

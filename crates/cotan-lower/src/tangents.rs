@@ -120,19 +120,18 @@ impl Frame<'_, '_> {
         };
         let captures = self.b.program.fns[code].captures.clone().expect("codes have captures");
         let mut parts = Vec::new();
-        for (index, c) in captures.iter().enumerate() {
+        for c in &captures {
             let tan = tangent_type(self.b.program, c.ty);
             let value = match given.iter().rev().find(|(name, _)| *name == c.name) {
                 Some((_, value)) => value.clone(),
-                None => {
-                    let dense = self.dense_type(c.ty);
-                    let value = self.emit(Op::Capture { base: function.clone(), code, index: index as u32 });
-                    self.emit_as(Op::ZeroLike(value), dense)
-                }
+                None => self.emit_as(Op::Zero, tan),
             };
             parts.push(self.sparse_as(value, tan));
         }
-        self.emit(Op::TanClosure { code, captures: parts })
+        // The captures left out are zeros of the shape that they have here.
+        let tan = self.emit(Op::TanClosure { code, captures: parts });
+        let ty = self.b.type_of(&tan);
+        self.emit_as(Op::Densify { tan, like: function }, ty)
     }
 
     fn unknown_closure(&mut self, ty: TypeId, span: Span) -> Atom {

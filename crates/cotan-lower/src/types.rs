@@ -12,7 +12,12 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Types {
     known: FxHashMap<Ty, TypeId>,
     adts: FxHashMap<(AdtId, Vec<Ty>), cotan_ir::AdtId>,
+    /// A nominal type that grows at each unfolding, at arguments that are too large.
+    pub endless: Option<(AdtId, Ty)>,
 }
+
+/// How large the types at which something is used may grow.
+pub(crate) const LARGEST_TYPES: usize = 2000;
 
 impl Types {
     /// The type of the program for `ty`.
@@ -60,6 +65,10 @@ impl Types {
         let new =
             program.adts.push(AdtDef { name: name(core, &Ty::Adt(id, args.to_vec())), variants: Vec::new(), kind });
         self.adts.insert(key, new);
+        if args.iter().map(size).sum::<usize>() > LARGEST_TYPES {
+            self.endless.get_or_insert_with(|| (id, Ty::Adt(id, args.to_vec())));
+            return new;
+        }
         let variants = def
             .variants
             .iter()
@@ -131,7 +140,8 @@ fn holds_floats(core: &Core, ty: &Ty) -> bool {
             Ty::Array(elem) => go(core, elem, seen),
             Ty::Tangent(of) => go(core, of, seen),
             Ty::Adt(id, args) => {
-                if seen.contains(ty) {
+                // What grows at each unfolding shows soon what it holds.
+                if seen.contains(ty) || seen.len() > 64 || size(ty) > LARGEST_TYPES {
                     return false;
                 }
                 seen.push(ty.clone());
