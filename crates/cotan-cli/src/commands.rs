@@ -9,7 +9,7 @@ mod grad;
 mod run;
 mod show;
 mod test;
-//mod why_nan;
+mod why_nan;
 
 use crate::args::{Ad, Command, Engine, EngineOptions, Format, Output};
 use crate::console::Console;
@@ -27,7 +27,7 @@ pub fn run(command: &Command, console: &Console) -> u8 {
         Command::Check(c) => check::run(c, console),
         Command::Test(c) => test::run(c, console),
         Command::CheckGrad(c) => check_grad::run(c, console),
-        Command::WhyNan(_) => 70,
+        Command::WhyNan(c) => why_nan::run(c, console),
         Command::Show(c) => show::run(c, console),
         Command::Explain(c) => explain::run(c, console),
     }

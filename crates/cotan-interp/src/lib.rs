@@ -10,8 +10,10 @@ mod fault;
 pub mod fmt;
 mod machine;
 mod prims;
+mod reference;
 mod space;
 pub mod value;
 
-pub use machine::{Host, Limits, Machine};
+pub use machine::{Host, Limits, Machine, Sighting, Watch};
+pub use reference::Reference;
 pub use value::Value;

@@ -8,7 +8,7 @@ use crate::pipeline::{Code, Compiled};
 use crate::session::{Outside, Session, Usage};
 use crate::value::Value;
 use cotan_ad::Differentiator;
-use cotan_interp::{Host, Limits, Machine};
+use cotan_interp::{Host, Limits, Machine, Reference};
 use cotan_ir::{FnId, Never, Program, validate_function};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,38 +17,55 @@ use std::time::Instant;
 impl Session {
     /// Calls an entry point.
     pub fn call(&mut self, compiled: &mut Compiled, root: usize, args: Vec<Value>) -> Result<Value, Failure> {
+        self.start(compiled);
         let function = compiled.roots[root];
-        let limits = Limits {
+        let limits = self.limits();
+        let pass = "run (cotan-interp)";
+        let (result, cost) = match &mut compiled.code {
+            Code::Machine(machine) => {
+                machine.set_limits(limits);
+                let before = machine.cost;
+                let result = self.timed("run", || guard(pass, || machine.call(function, args)));
+                (result, machine.cost - before)
+            }
+            Code::Reference(reference) => {
+                reference.set_limits(limits);
+                (self.timed("run", || guard(pass, || reference.call(function, args))), 0)
+            }
+            Code::Values(_) | Code::Expanded(_) => return Err(Failure::bug(pass, "the program was not started")),
+        };
+        self.usage = Some(Usage { cost, peak: peak() });
+        let mut values = result??;
+        match values.len() {
+            1 => Ok(values.remove(0)),
+            n => Err(Failure::bug(pass, format!("an entry point gave {n} results"))),
+        }
+    }
+
+    /// Puts the program into its evaluator.
+    pub(crate) fn start(&self, compiled: &mut Compiled) {
+        let host = Box::new(Door { outside: Rc::clone(&self.outside), probing: self.options.probe });
+        let limits = self.limits();
+        match &mut compiled.code {
+            Code::Expanded(program) => {
+                let derive = Box::new(Differentiator::new(Some(Box::new(post(self.options.validate)))));
+                let machine = Machine::new(std::mem::take(program), derive, host, limits);
+                compiled.code = Code::Machine(Box::new(machine));
+            }
+            Code::Values(program) => {
+                let reference = Reference::new(std::mem::take(program), host, limits);
+                compiled.code = Code::Reference(Box::new(reference));
+            }
+            Code::Machine(_) | Code::Reference(_) => {}
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
             stack: self.options.stack,
             memory: usize::try_from(self.options.max_memory).unwrap_or(usize::MAX),
             deadline: self.options.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             interrupt: self.options.interrupt.clone(),
-        };
-        let host = Door { outside: Rc::clone(&self.outside), probing: self.options.probe };
-        let machine = match &mut compiled.code {
-            Code::Machine(machine) => {
-                machine.set_limits(limits);
-                machine
-            }
-            Code::Values(_) => return Err(Failure::bug("run", "derivatives by values are not there yet")),
-            Code::Expanded(program) => {
-                let derive = Differentiator::new(Some(Box::new(post(self.options.validate))));
-                let program = std::mem::take(program);
-                let machine = Machine::new(program, Box::new(derive), Box::new(host), limits);
-                compiled.code = Code::Machine(Box::new(machine));
-                match &mut compiled.code {
-                    Code::Machine(machine) => machine,
-                    Code::Values(_) | Code::Expanded(_) => return Err(Failure::bug("run", "no machine")),
-                }
-            }
-        };
-        let before = machine.cost;
-        let result = self.timed("run", || guard("run (cotan-interp)", || machine.call(function, args)));
-        self.usage = Some(Usage { cost: machine.cost - before, peak: peak() });
-        let mut values = result??;
-        match values.len() {
-            1 => Ok(values.remove(0)),
-            n => Err(Failure::bug("run (cotan-interp)", format!("an entry point gave {n} results"))),
         }
     }
 }

@@ -20,6 +20,7 @@ mod session;
 mod show;
 mod suggest;
 mod value;
+mod why_nan;
 
 pub use check_grad::{GradientReport, check_gradient};
 pub use cotan_source::{Diagnostic, Severity, SourceMap, Span, all_codes, explain, render};
@@ -28,3 +29,4 @@ pub use options::{AdMode, DEFAULT_MEMORY, Engine, Options};
 pub use run::{Answer, TestResult, gradient, run, run_tests};
 pub use session::{Checked, Outside, Session, Silent, Usage};
 pub use show::{Stage, show};
+pub use why_nan::{NanReport, why_nan};

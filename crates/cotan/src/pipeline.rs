@@ -11,7 +11,7 @@ use crate::io::Types;
 use crate::options::{AdMode, Engine};
 use crate::session::{Session, blame};
 use cotan_core::{FnId as CoreFn, Program as Core};
-use cotan_interp::Machine;
+use cotan_interp::{Machine, Reference};
 use cotan_ir::{AdOp, FnId, Never, Operator, Program, TypeId, validate, validate_function};
 use cotan_lower::Root;
 use cotan_source::{Diagnostic, Span};
@@ -32,6 +32,8 @@ pub(crate) enum Code {
     Expanded(Program<Never>),
     /// The same in the evaluator, once it was called.
     Machine(Box<Machine>),
+    /// The program with operators in its evaluator.
+    Reference(Box<Reference>),
 }
 
 impl Compiled {
@@ -41,6 +43,7 @@ impl Compiled {
             Code::Values(program) => program.into(),
             Code::Expanded(program) => program.into(),
             Code::Machine(machine) => (&machine.program).into(),
+            Code::Reference(reference) => reference.program().into(),
         }
     }
 
@@ -55,6 +58,7 @@ impl Compiled {
             Code::Values(program) => of(program, self.roots[root]),
             Code::Expanded(program) => of(program, self.roots[root]),
             Code::Machine(machine) => of(&machine.program, self.roots[root]),
+            Code::Reference(reference) => of(reference.program(), self.roots[root]),
         }
     }
 
@@ -64,6 +68,7 @@ impl Compiled {
             Code::Values(program) => program.fns[self.roots[root]].results[0],
             Code::Expanded(program) => program.fns[self.roots[root]].results[0],
             Code::Machine(machine) => machine.program.fns[self.roots[root]].results[0],
+            Code::Reference(reference) => reference.program().fns[self.roots[root]].results[0],
         }
     }
 }

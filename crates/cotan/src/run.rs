@@ -146,9 +146,8 @@ fn choose(
     params: &[Ty],
     wrt: &[String],
 ) -> Result<Vec<usize>, Failure> {
-    let smooth = |i: usize| !zero_space(&params[i].tangent(core));
+    let all = smooth_parameters(core, params);
     if wrt.is_empty() {
-        let all: Vec<usize> = (0..params.len()).filter(|i| smooth(*i)).collect();
         if all.is_empty() {
             let message = format!("no parameter of `{function}` holds a float");
             return Err(Diagnostic::error("E0819", Span::NONE, message).into());
@@ -164,7 +163,7 @@ fn choose(
                 None => out.into(),
             });
         };
-        if !smooth(i) {
+        if !all.contains(&i) {
             let ty = cotan_core::print_type(core, &[], &params[i]);
             let message = format!("parameter `{name}` of `{function}` is of type {ty} and has no derivative");
             return Err(Diagnostic::error("E0819", Span::NONE, message).into());
@@ -174,6 +173,11 @@ fn choose(
         }
     }
     Ok(out)
+}
+
+/// The positions of the parameters that hold floats.
+pub(crate) fn smooth_parameters(core: &Program, params: &[Ty]) -> Vec<usize> {
+    (0..params.len()).filter(|i| !zero_space(&params[*i].tangent(core))).collect()
 }
 
 /// Whether a tangent space holds nothing but `()`.

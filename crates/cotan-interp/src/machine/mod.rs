@@ -17,6 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 mod leaf;
+mod watch;
+
+pub use watch::{Sighting, Watch};
 
 type Res<T> = Result<T, Box<Diagnostic>>;
 type Values = SmallVec<[Value; 4]>;
@@ -60,6 +63,10 @@ pub struct Machine {
     floor: usize,
     ticks: u64,
     strings: rustc_hash::FxHashMap<Arc<str>, Value>,
+    /// Who looks out for numbers that are not finite.
+    watch: Option<Box<Watch>>,
+    /// Whether the function at hand is the backward part of another, if somebody looks out.
+    backward: bool,
 }
 
 pub(crate) fn here() -> usize {
@@ -81,6 +88,8 @@ impl Machine {
             floor: 0,
             ticks: 0,
             strings: rustc_hash::FxHashMap::default(),
+            watch: None,
+            backward: false,
         }
     }
 
@@ -126,7 +135,12 @@ impl Machine {
         for (p, a) in code.params.iter().zip(args) {
             self.stack[base + p.index()] = a;
         }
+        let outer = self.backward;
+        if self.watch.is_some() {
+            self.backward = outer || self.program.fns[f].name.ends_with(".bwd");
+        }
         let out = self.block(&code.body, base);
+        self.backward = outer;
         self.stack.truncate(base);
         out
     }
@@ -251,6 +265,11 @@ impl Machine {
         match &s.op {
             COp::Leaf(op) => {
                 self.cost += 1;
+                if self.watch.is_some()
+                    && let Some(name) = watch::arithmetic(op)
+                {
+                    return self.watched(op, name, s, base);
+                }
                 match op {
                     // Scalar primitives are most of what runs.
                     Op::Prim(prim, args) => {

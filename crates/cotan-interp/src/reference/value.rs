@@ -4,7 +4,7 @@
 //! of a tag holds a primal of lower tags only, so the outermost derivative is the innermost part.
 
 use crate::array::Data;
-use crate::fault::Fault;
+use crate::fault::{Fault, Part};
 use crate::value::{AdtValue, Array, Closure, Value};
 use cotan_ir::{AdtId, FnId};
 use std::rc::Rc;
@@ -355,22 +355,26 @@ pub(super) fn along(v: &Val, d: Option<&Val>, tangent: bool, f: OnFloat<'_>) -> 
             };
             array(a.shape.clone(), list(&a.data, ds, f)?)
         }
-        Val::Zero | Val::Acc(_) => d.cloned().unwrap_or(Val::Zero),
+        Val::Zero => match d {
+            Some(d) => along(&super::space::zero_like(d), Some(d), tangent, f)?,
+            None => Val::Zero,
+        },
+        Val::Acc(_) => Val::Zero,
     })
 }
 
 /// Two tangents of different structure.
 pub(super) fn differ(a: &Val, b: &Val) -> Fault {
-    let name = |v: &Val| match v {
-        Val::Adt(a) => format!("variant {} of {}", a.variant, a.adt),
+    let part = |v: &Val| match v {
+        Val::Adt(a) => Part::Variant(a.adt, a.variant),
         Val::Fn(c) => match &c.code {
-            Code::Fn(code) => format!("closure {code}"),
-            Code::Pullback(_) => "a pullback".into(),
-            Code::Attached(_) => "a function with a rule".into(),
+            Code::Fn(code) => Part::Closure(*code),
+            Code::Pullback(_) => Part::Other("a pullback"),
+            Code::Attached(_) => Part::Other("a function with a rule"),
         },
-        Val::Tuple(_) => "a tuple".into(),
-        Val::Array(_) => "an array".into(),
-        _ => "a scalar".into(),
+        Val::Tuple(_) => Part::Other("a tuple"),
+        Val::Array(_) => Part::Other("an array"),
+        _ => Part::Other("a scalar"),
     };
-    Fault::Tangents(name(a), name(b))
+    Fault::Tangents(part(a), part(b))
 }

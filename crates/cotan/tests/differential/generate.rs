@@ -39,8 +39,7 @@ enum Ty {
     Function,
 }
 
-const DATA: [Ty; 8] =
-    [Ty::Float, Ty::Vector, Ty::Matrix, Ty::Pair, Ty::Point, Ty::Shape, Ty::Tree, Ty::Function];
+const DATA: [Ty; 8] = [Ty::Float, Ty::Vector, Ty::Matrix, Ty::Pair, Ty::Point, Ty::Shape, Ty::Tree, Ty::Function];
 
 /// Declarations that all programs share.
 pub const PRELUDE: &str = "
@@ -178,11 +177,9 @@ impl Generator {
                 0 => "Dot".into(),
                 1 => format!("Circle({})", self.float(depth - 1)),
                 2 => format!("Box {{ wide: {}, high: {} }}", self.float(depth - 1), self.float(depth - 1)),
-                _ => format!(
-                    "if {} > 0.2 {{ Circle({}) }} else {{ Dot }}",
-                    self.float(depth - 1),
-                    self.float(depth - 1)
-                ),
+                _ => {
+                    format!("if {} > 0.2 {{ Circle({}) }} else {{ Dot }}", self.float(depth - 1), self.float(depth - 1))
+                }
             },
             Ty::Tree => match self.pick(Ty::Tree) {
                 Some(t) if self.rng.below(2) == 0 => format!("Node({t}, {}, {t})", self.float(depth - 1)),
@@ -195,7 +192,10 @@ impl Generator {
                 let at = self.scope.iter().rposition(|(n, _)| *n == z).expect("just pushed");
                 self.scope.remove(at);
                 if self.rng.below(3) == 0 {
-                    format!("if {} > 0.1 {{ |{z}: Float| tanh({body}) }} else {{ |{z}: Float| 0.3 * {z} }}", self.float(1))
+                    format!(
+                        "if {} > 0.1 {{ |{z}: Float| tanh({body}) }} else {{ |{z}: Float| 0.3 * {z} }}",
+                        self.float(1)
+                    )
                 } else {
                     format!("|{z}: Float| tanh({body})")
                 }
@@ -220,7 +220,13 @@ impl Generator {
             6 => format!("sin({})", self.float(d)),
             7 => format!("exp(tanh({}))", self.float(d)),
             8 => format!("sqrt(1.0 + tanh({}) ** 2)", self.float(d)),
-            9 => format!("(if {} > {} {{ {} }} else {{ {} }})", self.float(d), self.float(d), self.float(d), self.float(d)),
+            9 => format!(
+                "(if {} > {} {{ {} }} else {{ {} }})",
+                self.float(d),
+                self.float(d),
+                self.float(d),
+                self.float(d)
+            ),
             10 => format!("sum({})", self.vector(d)),
             11 => format!("{}[{}]", self.vector(d), self.rng.below(3)),
             12 => format!("(tanh({}) ** {})", self.float(d), self.rng.below(4)),
