@@ -158,8 +158,7 @@ impl Tapes {
             let (left, right) = (a.shape.clone(), b.shape.clone());
             return Err(Fault::Shapes { left, right, what: "the inner extents of a matrix product" });
         }
-        let columns: Vec<Vec<Val>> =
-            (0..n).map(|j| (0..k).map(|l| b.data[l * n + j].clone()).collect()).collect();
+        let columns: Vec<Vec<Val>> = (0..n).map(|j| (0..k).map(|l| b.data[l * n + j].clone()).collect()).collect();
         let mut data = Vec::with_capacity(m * n);
         for i in 0..m {
             for column in &columns {
@@ -236,7 +235,13 @@ pub(super) fn arg_reduce(max: bool, a: &Arr) -> Result<Val, Fault> {
     let mut best = 0;
     for i in 1..a.data.len() {
         let better = match (a.data[i].plain(), a.data[best].plain()) {
-            (Val::I64(x), Val::I64(y)) => if max { x > y } else { x < y },
+            (Val::I64(x), Val::I64(y)) => {
+                if max {
+                    x > y
+                } else {
+                    x < y
+                }
+            }
             (x, y) => {
                 let (x, y) = (as_f64(x), as_f64(y));
                 (max && x > y) || (!max && x < y) || (x.is_nan() && !y.is_nan())

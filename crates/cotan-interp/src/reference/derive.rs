@@ -185,9 +185,8 @@ impl Reference {
             // The transpose of the backward part: its pullback, at cotangent zero.
             (false, Some((fwd, bwd)), None) => {
                 let (y, residual) = self.forward_part(fwd, &point, span)?;
-                let (_, transposed) = self.reverse(zero_like(&y), &mut |m, dy| {
-                    m.backward(id, bwd, &residual, &dy, &point, span)
-                })?;
+                let (_, transposed) =
+                    self.reverse(zero_like(&y), &mut |m, dy| m.backward(id, bwd, &residual, &dy, &point, span))?;
                 let dy = self.apply(transposed, tangent(tag, args), span)?;
                 lift_dual(tag, &y, &dy).map_err(|e| e.at(&self.program, span))
             }
@@ -261,12 +260,7 @@ impl Reference {
     }
 
     /// The cotangent of a parameter from those of its leaves.
-    fn assemble(
-        &self,
-        ty: TypeId,
-        floats: &mut dyn Iterator<Item = Val>,
-        cells: &mut dyn Iterator<Item = Val>,
-    ) -> Val {
+    fn assemble(&self, ty: TypeId, floats: &mut dyn Iterator<Item = Val>, cells: &mut dyn Iterator<Item = Val>) -> Val {
         match self.program.ty(ty) {
             Type::Tuple(parts) => tuple(parts.iter().map(|p| self.assemble(*p, floats, cells)).collect()),
             Type::F64 | Type::F32 => floats.next().expect("one float per float leaf"),

@@ -83,7 +83,11 @@ impl Reference {
                     unreachable!("an array")
                 };
                 let shape = Selection::new(&extents, &at).map_err(|f| f.at(&self.program, span))?.shape();
-                let v = if shape.is_empty() { v } else { spread(v, &shape, &zero).map_err(|f| f.at(&self.program, span))? };
+                let v = if shape.is_empty() {
+                    v
+                } else {
+                    spread(v, &shape, &zero).map_err(|f| f.at(&self.program, span))?
+                };
                 Rc::make_mut(&mut a).set_part(&at, v).map_err(|f| f.at(&self.program, span))?;
                 Val::Array(a)
             }

@@ -93,11 +93,7 @@ impl Tapes {
         })
     }
 
-    fn try_map(
-        &mut self,
-        v: &Val,
-        f: &mut dyn FnMut(&mut Tapes, &Val) -> Result<Val, Fault>,
-    ) -> Result<Val, Fault> {
+    fn try_map(&mut self, v: &Val, f: &mut dyn FnMut(&mut Tapes, &Val) -> Result<Val, Fault>) -> Result<Val, Fault> {
         let mut fault = None;
         let out = map_floats(v, &mut |x| match f(self, x) {
             Ok(y) => Some(y),
@@ -120,7 +116,9 @@ impl Tapes {
                     let (left, right) = (x.shape.clone(), y.shape.clone());
                     return Err(Fault::Shapes { left, right, what: "the two sides of an inner product" });
                 }
-                if let (Some(Val::F64(_)), Some(Val::F64(_))) = (x.data.first().map(Val::plain), y.data.first().map(Val::plain)) {
+                if let (Some(Val::F64(_)), Some(Val::F64(_))) =
+                    (x.data.first().map(Val::plain), y.data.first().map(Val::plain))
+                {
                     let mut products = Vec::with_capacity(x.data.len());
                     for (a, b) in x.data.iter().zip(&y.data) {
                         products.push(self.apply(Prim::Mul, &[a.clone(), b.clone()])?);

@@ -232,7 +232,9 @@ impl Tapes {
                 let parts =
                     parts.iter().map(|p| self.term(p, args, result, single)).collect::<Result<Vals, Fault>>()?;
                 debug_assert_eq!(parts.len(), prim.args().len());
-                debug_assert!(prim.args().iter().zip(&parts).all(|(k, v)| (*k != ArgKind::T) || !matches!(v, Val::Unit)));
+                debug_assert!(
+                    prim.args().iter().zip(&parts).all(|(k, v)| (*k != ArgKind::T) || !matches!(v, Val::Unit))
+                );
                 self.apply(*prim, &parts)?
             }
         })
