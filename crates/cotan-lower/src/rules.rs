@@ -13,7 +13,7 @@ use cotan_ir::{
     AdOp, AdtDef, AdtId, AdtKind, Atom, Block, FnId, Func, Op, Program, Rules, Step, Type, TypeId, Var, VariantDef,
     differentiable, tangent_type,
 };
-use cotan_source::{Diagnostic, IndexVec, Span};
+use cotan_source::{IndexVec, Span};
 
 /// The function whose rules these are.
 pub(crate) struct Target<'t, 'c> {
@@ -49,24 +49,15 @@ pub(crate) fn lower<'c>(
     for rule in rules {
         match rule {
             Rule::Vjp { forward, value, dy, backward, span } => {
-                if leaves_early(shared, forward, *span) {
-                    return;
-                }
                 let (fwd, kept) = forward_part(shared, program, target, forward, value.as_ref(), backward, None, *span);
                 let bwd = backward_part(shared, program, target, dy, backward, &kept, None, *span);
                 program.fns[target.id].rules.vjp = Some((fwd, bwd));
             }
             Rule::Jvp { stmts, value, tangent, span } => {
-                if leaves_early(shared, stmts, *span) {
-                    return;
-                }
                 let jvp = jvp(shared, program, target, stmts, value.as_ref(), tangent, *span);
                 program.fns[target.id].rules.jvp = Some(jvp);
             }
             Rule::Transpose { linear, forward, dy, backward, span } => {
-                if leaves_early(shared, forward, *span) {
-                    return;
-                }
                 let part = crate::transposes::Part::new(shared, program, target, linear, *span);
                 let (fwd, kept) = forward_part(shared, program, target, forward, None, backward, Some(&part), *span);
                 let bwd = backward_part(shared, program, target, dy, backward, &kept, Some(&part), *span);
@@ -75,17 +66,6 @@ pub(crate) fn lower<'c>(
             }
         }
     }
-}
-
-/// Reports a `return` before the end of a clause.
-fn leaves_early(shared: &mut Shared<'_>, stmts: &[Stmt], span: Span) -> bool {
-    let Some(stmt) = stmts.iter().find(|s| shared.scan.statement(s).exits()) else { return false };
-    shared.diagnostics.push(
-        Diagnostic::error("E0603", stmt.span, "a derivative clause cannot return before its end")
-            .label(span, "in this clause")
-            .hint("choose by `if` as an expression: `let s = if x > 0.0 { .. } else { .. };`"),
-    );
-    true
 }
 
 /// A place in the table for a function that is about to be written.
@@ -117,7 +97,7 @@ impl<'c> Frame<'_, 'c> {
         }
     }
 
-    /// A statement of a clause, none of which leaves.
+    /// Statements of a clause, none of which leaves: the checker lets a clause return at its end only.
     fn clause_stmts(&mut self, stmts: &'c [Stmt]) {
         for stmt in stmts {
             self.stmt(stmt).expect("clauses do not leave");

@@ -79,13 +79,6 @@ impl Scan {
         out
     }
 
-    /// The effects of a statement.
-    pub fn statement(&mut self, stmt: &Stmt) -> Effects {
-        let mut out = Effects::default();
-        self.stmt(stmt, &mut out);
-        out
-    }
-
     fn into(&mut self, e: &Expr, out: &mut Effects) {
         // Small expressions need no set of their own.
         match &e.kind {

@@ -39,15 +39,6 @@ fn polymorphic_recursion_is_reported() {
 }
 
 #[test]
-fn clauses_do_not_return_early() {
-    let text = "fn f(x: Float) -> Float { x }
-        vjp { if x > 0.0 { return x; } return x with |dy| { adjoint(x) += dy; }; }
-        fn main() -> Float { f(1.0) }";
-    let Ok(core) = check_text("main", text, Path::new(".")) else { return };
-    assert_eq!(lower_all(&core).expect_err("a clause returns early")[0].code, "E0603");
-}
-
-#[test]
 fn many_statements_take_time_in_proportion() {
     let program = |n: usize| {
         let mut text = String::from("fn main(x: Float) -> Float {\n    let mut y = x;\n");
