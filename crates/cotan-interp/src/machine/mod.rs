@@ -412,7 +412,7 @@ impl Machine {
 
 /// An error in another file, such as the library, also says where it was called from.
 #[cold]
-fn called_from(d: Box<Diagnostic>, span: Span) -> Box<Diagnostic> {
+pub(crate) fn called_from(d: Box<Diagnostic>, span: Span) -> Box<Diagnostic> {
     if d.labels.is_empty() && !span.is_none() && !d.primary.span.is_none() && d.primary.span.file != span.file {
         return Box::new(d.label(span, "called from here"));
     }

@@ -136,7 +136,7 @@ impl Reference {
             Op::Fill { .. } => {
                 let value = args.pop().expect("a value");
                 let shape = ints(&args);
-                let n = shape.iter().product();
+                let n = self.room(&shape, span)?;
                 array(shape, vec![value; n])
             }
             Op::Index { .. } => {

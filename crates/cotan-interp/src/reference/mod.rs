@@ -12,7 +12,7 @@ mod tape;
 mod value;
 
 use crate::code::{CBlock, COp, CStmt, Code, compile};
-use crate::machine::{here, resident};
+use crate::machine::{called_from, here, resident};
 use crate::{Host, Limits, Value};
 use array::Stack;
 use cotan_ir::{AdOp, Atom, Block, Capture, FnId, Func, Lit, Op, Program, Rules, Type, TypeId, Var};
@@ -226,11 +226,11 @@ impl Reference {
                 // What recursion goes through has small frames.
                 COp::Leaf(Op::Call { func, args }) => {
                     let args = self.take(args, &s.kill, base);
-                    let out = self.run(*func, args, s.span)?;
+                    let out = self.run(*func, args, s.span).map_err(|d| called_from(d, s.span))?;
                     self.put(&s.vars, out, base);
                 }
-                COp::Leaf(Op::Dispatch { .. }) => self.dispatch(s, base)?,
-                COp::Leaf(Op::Ad(op)) => self.operator(op, s, base)?,
+                COp::Leaf(Op::Dispatch { .. }) => self.dispatch(s, base).map_err(|d| called_from(d, s.span))?,
+                COp::Leaf(Op::Ad(op)) => self.operator(op, s, base).map_err(|d| called_from(d, s.span))?,
                 COp::Leaf(op) => {
                     let out = self.leaf(op, s, base)?;
                     self.put(&s.vars, out, base);
@@ -334,7 +334,7 @@ impl Reference {
                 let ranks = s.types.iter().map(|t| self.rank(*t) - shape.len());
                 let mut stacks: Vec<Stack> = ranks.map(|r| Stack::new(shape.clone(), r)).collect();
                 let mut at = vec![0usize; shape.len()];
-                for _ in 0..shape.iter().product() {
+                for _ in 0..self.room(&shape, s.span)? {
                     self.tick(s.span)?;
                     for (v, i) in indices.iter().zip(&at) {
                         self.stack[base + v.index()] = Val::I64(*i as i64);
@@ -357,6 +357,22 @@ impl Reference {
             COp::Leaf(_) | COp::If(..) | COp::Switch(..) => unreachable!("not repeated"),
         }
         Ok(())
+    }
+
+    /// How many elements an array of this shape has; an error if they cannot fit into the memory allowed.
+    fn room(&self, shape: &[usize], span: Span) -> Res<usize> {
+        let count = shape.iter().try_fold(1usize, |n, extent| n.checked_mul(*extent));
+        match count {
+            Some(n) if n <= self.limits.memory / size_of::<Val>() => Ok(n),
+            _ => {
+                let extents: Vec<String> = shape.iter().map(usize::to_string).collect();
+                Err(Box::new(
+                    Diagnostic::error("E0711", span, "the memory limit is reached")
+                        .at(format!("an array of {} elements does not fit", extents.join(" x ")))
+                        .hint("raise it by --max-memory"),
+                ))
+            }
+        }
     }
 
     /// One for each value that the turns of a loop yield besides the state.

@@ -340,21 +340,24 @@ impl Tapes {
             (Val::F32(x), Val::F32(y)) => x == y,
             _ => false,
         };
-        let ties = vs.iter().filter(|v| chosen(v)).count() as f64;
+        let ties = vs.iter().filter(|v| chosen(v)).count();
         let share = match r.float_zero() {
-            Val::F32(_) => Val::F32((1.0 / ties) as f32),
-            _ => Val::F64(1.0 / ties),
+            Val::F32(_) => Val::F32((1.0 / ties as f64) as f32),
+            _ => Val::F64(1.0 / ties as f64),
         };
-        let of: Vec<&Val> = vs.iter().filter(|v| chosen(v) && v.tag() == tag).collect();
+        // Where the result is NaN, none is chosen and the slope in all is NaN; zero annihilates it as any slope that is not finite.
+        let share = if ties == 0 { self.apply(Prim::Sub, &[share.clone(), share])? } else { share };
+        let of: Vec<&Val> = vs.iter().filter(|v| (ties == 0 || chosen(v)) && v.tag() == tag).collect();
         if let Some(tape) = self.tape(tag) {
             let at = tape.keep(share);
-            let parents: Vec<_> = of.iter().filter_map(|v| v.node(tag)).map(|n| (n, Weight::Mul(at))).collect();
+            let parents: Vec<_> = of.iter().filter_map(|v| v.node(tag)).map(|n| (n, Weight::AMul(at))).collect();
             return Ok(tape.number(r, Node::Many(parents.into_boxed_slice())));
         }
-        let zero = r.float_zero();
-        let dots: Vec<Val> = of.iter().filter_map(|v| v.dot(tag).cloned()).collect();
-        let shares = vec![share; dots.len()];
-        let dot = self.inner(&dots, &shares, &zero)?;
+        let mut dot = r.float_zero();
+        for d in of.iter().filter_map(|v| v.dot(tag)) {
+            let part = self.apply(Prim::AMul, &[d.clone(), share.clone()])?;
+            dot = self.apply(Prim::Add, &[dot, part])?;
+        }
         Ok(dual(tag, r, dot))
     }
 
