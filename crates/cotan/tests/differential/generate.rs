@@ -119,7 +119,7 @@ impl Generator {
                 };
                 let op = ["=", "+=", "*="][self.rng.below(3)];
                 let text = format!(
-                    "{pad}let mut {name} = {start};\n{pad}for {index} in 0..4 {{\n{pad}    {name}[{index} % 3] {op} tanh({step} + {name}[({index} + 1) % 3]);\n{pad}}}\n"
+                    "{pad}let mut {name} = {start};\n{pad}for {index} in 0..4 {{\n{pad}    {name}[{index} % 3] {op} tanh({step} + {name}[({index} + 1) % 3]);\n{pad}}}\n{pad}let {name} = {name};\n"
                 );
                 self.scope.push((name, Ty::Vector));
                 text
@@ -128,11 +128,11 @@ impl Generator {
                 // A loop whose length depends on the data.
                 let (name, count) = (self.fresh(), self.fresh());
                 let start = self.float(2);
-                self.scope.push((name.clone(), Ty::Float));
                 let step = self.float(2);
                 let text = format!(
-                    "{pad}let mut {name} = {start};\n{pad}let mut {count} = 0;\n{pad}while {count} < 6 && {name} < 1.5 {{\n{pad}    {name} = 0.4 + 0.8 * {name} + 0.1 * tanh({step});\n{pad}    {count} += 1;\n{pad}    if {count} == 5 {{ break; }}\n{pad}}}\n"
+                    "{pad}let mut {name} = {start};\n{pad}let mut {count} = 0;\n{pad}while {count} < 6 && {name} < 1.5 {{\n{pad}    {name} = 0.4 + 0.8 * {name} + 0.1 * tanh({step} * {name});\n{pad}    {count} += 1;\n{pad}    if {count} == 5 {{ break; }}\n{pad}}}\n{pad}let {name} = {name};\n"
                 );
+                self.scope.push((name, Ty::Float));
                 text
             }
             2 => {
