@@ -9,6 +9,8 @@ mod derive;
 mod leaf;
 mod space;
 mod tape;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use crate::code::{CBlock, COp, CStmt, Code, compile};
