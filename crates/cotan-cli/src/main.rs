@@ -38,14 +38,8 @@ fn main() -> ExitCode {
             }
         }
     };
-    // Recursion may use all the memory that the program may. Pages are used only when touched; a machine that refuses so
-    // large a stack gets a smaller one.
-    let thread = (0..8).map(|halvings| stack >> halvings).find_map(|size| {
-        let work = work.clone();
-        std::thread::Builder::new().name("cotan".into()).stack_size(size).spawn(move || work(size)).ok()
-    });
-    match thread.map(std::thread::JoinHandle::join) {
-        Some(Ok(code)) => ExitCode::from(code),
-        _ => ExitCode::from(OUR_BUG),
+    match cotan::on_large_stack(stack, work) {
+        Ok(code) => ExitCode::from(code),
+        Err(_) => ExitCode::from(OUR_BUG),
     }
 }

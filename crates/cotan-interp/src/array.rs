@@ -131,6 +131,7 @@ impl Data {
         }
     }
 
+    #[expect(clippy::clone_on_copy, reason = "one text for all kinds of elements")]
     fn pick(&self, offsets: impl Iterator<Item = usize>) -> Data {
         each_data!(self, v => offsets.map(|i| v[i].clone()).collect())
     }

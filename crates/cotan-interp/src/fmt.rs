@@ -41,7 +41,7 @@ impl<A> Printer<'_, A> {
         let kind = ty.map(|t| self.program.ty(t).clone());
         match v {
             Value::Unit => self.out.push_str("()"),
-            Value::Zero => self.out.push_str("0"),
+            Value::Zero => self.out.push('0'),
             Value::F64(x) => self.out.push_str(&float(*x)),
             Value::F32(x) if x.is_finite() => {
                 let _ = write!(self.out, "{x:?}");

@@ -49,6 +49,23 @@ pub fn guard<T>(pass: &'static str, run: impl FnOnce() -> T) -> Result<T, Failur
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Failure::bug(pass, panic_text(&*payload)))
 }
 
+/// Runs `work` on a thread with a stack of so many bytes, or half, a quarter and so on where the machine refuses; `work` is told
+/// how many there are. Trees and values nest deeply, and recursion of a program may use all the memory that it is allowed;
+/// pages are used only when touched.
+pub fn on_large_stack<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce(usize) -> T + Clone + Send + 'static,
+) -> std::thread::Result<T> {
+    let thread = (0..10).map(|halvings| bytes >> halvings).find_map(|size| {
+        let work = work.clone();
+        std::thread::Builder::new().name("cotan".into()).stack_size(size).spawn(move || work(size)).ok()
+    });
+    match thread {
+        Some(thread) => thread.join(),
+        None => Ok(work(1 << 20)),
+    }
+}
+
 /// The text of a panic.
 fn panic_text(payload: &(dyn Any + Send)) -> String {
     payload

@@ -164,7 +164,7 @@ pub fn write(tensor: &Tensor) -> Vec<u8> {
     let shape: String = tensor.shape.iter().map(|d| format!("{d},")).collect();
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
     // The elements start at a multiple of 64 bytes; the header ends in a newline.
-    while (MAGIC.len() + 4 + header.len() + 1) % 64 != 0 {
+    while !(MAGIC.len() + 4 + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
     }
     header.push('\n');
