@@ -5,7 +5,7 @@
 //! the function itself, leaf by leaf.
 
 use crate::differences::{self, Slope};
-use crate::entry::Entry;
+use crate::entry::{self, Entry};
 use crate::failure::Failure;
 use crate::inputs::{self, Given};
 use crate::leaves::{self, Leaf};
@@ -14,6 +14,7 @@ use crate::random::{self, Domain, Random};
 use crate::session::Session;
 use crate::value::Value;
 use cotan_ir::TypeId;
+use cotan_source::Diagnostic;
 use std::fmt;
 use std::path::Path;
 
@@ -120,6 +121,10 @@ pub fn check_gradient(
         if types.holds_function(param.ty) {
             return Err(inputs::outside(function, param, types).into());
         }
+    }
+    if crate::run::smooth_parameters(&core, &entry::signature(&core, id).0).is_empty() {
+        let message = format!("no parameter of `{function}` holds a float");
+        return Err(Diagnostic::error("E0819", core.fns[id].span, message).into());
     }
     let optional = inputs::optional(function, &params, given, types, &mut session.sources)?;
     let tys: Vec<TypeId> = params.iter().map(|p| p.ty).collect();

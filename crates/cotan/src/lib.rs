@@ -26,6 +26,7 @@ pub use check_grad::{GradientReport, check_gradient};
 pub use cotan_source::{Diagnostic, Severity, SourceMap, Span, all_codes, explain, render};
 pub use failure::{Bug, Failure, on_large_stack};
 pub use options::{AdMode, DEFAULT_MEMORY, Engine, Options};
+pub use pipeline::Compiled;
 pub use run::{Answer, TestResult, gradient, run, run_tests};
 pub use session::{Checked, Outside, Session, Silent, Usage};
 pub use show::{Stage, show};

@@ -9,7 +9,7 @@ use crate::failure::{Failure, guard};
 use crate::inputs::Param;
 use crate::io::Types;
 use crate::options::{AdMode, Engine};
-use crate::session::{Session, blame};
+use crate::session::{Checked, Session, blame};
 use cotan_core::{FnId as CoreFn, Program as Core};
 use cotan_interp::{Machine, Reference};
 use cotan_ir::{AdOp, FnId, Never, Operator, Program, TypeId, validate, validate_function};
@@ -75,7 +75,7 @@ impl Compiled {
 
 impl Session {
     /// Core to a program that can be called.
-    pub fn compile(&mut self, core: Core, entries: &[(CoreFn, Entry)]) -> Result<Compiled, Failure> {
+    pub(crate) fn compile(&mut self, core: Core, entries: &[(CoreFn, Entry)]) -> Result<Compiled, Failure> {
         self.engine()?;
         let (mut program, roots) = self.lowered(core, entries)?;
         self.simplified(&mut program)?;
@@ -88,6 +88,13 @@ impl Session {
             }
         };
         Ok(Compiled { code, roots })
+    }
+
+    /// Compiles every function of the root file as it would be called from outside: nothing that was checked may fail
+    /// here but for limits of compilation.
+    pub fn compile_all(&mut self, checked: Checked) -> Result<Compiled, Failure> {
+        let entries: Vec<(CoreFn, Entry)> = checked.core.exports.iter().map(|id| (*id, Entry::Itself)).collect();
+        self.compile(checked.core, &entries)
     }
 
     /// Core to IR, with the entry points added.

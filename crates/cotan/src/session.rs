@@ -47,7 +47,7 @@ pub struct Session {
 /// What a run used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
-    /// Operations of the evaluator.
+    /// Operations of the evaluator; 0 where it does not count them (derivatives by values).
     pub cost: u64,
     /// Bytes at the peak.
     pub peak: u64,
@@ -126,7 +126,9 @@ impl Session {
             self.times.iter().map(|(what, time)| format!("{what:<20} {:>10.3} ms", time.as_secs_f64() * 1e3)).collect();
         lines.push(format!("{:<20} {:>10.3} ms", "all", all.as_secs_f64() * 1e3));
         if let Some(usage) = self.usage {
-            lines.push(format!("{:<20} {:>10}", "operations", usage.cost));
+            if usage.cost > 0 {
+                lines.push(format!("{:<20} {:>10}", "operations", usage.cost));
+            }
             lines.push(format!("{:<20} {:>10.1} MiB", "peak memory", usage.peak as f64 / f64::from(1 << 20)));
         }
         lines

@@ -7,7 +7,8 @@
 //!   `NAME` without parameters gives, in Cotan's notation. `//@ only: values` (or `transform`) leaves the other mode out,
 //!   and says why after a dash.
 //! - `tests/errors/*.cot`: the diagnostics are those in the `.txt` beside; a program without mistakes runs `main`.
-//! - `tests/walk/*.cot`: the program at every stage is as in `NAME.STAGE.txt` beside.
+//! - `tests/walk/*.cot`: `main` at every stage is as in `NAME.STAGE.txt` beside; `//@ derivative: NAME` chooses the function
+//!   whose derivative is shown.
 //! - `examples/*.cot`: every `test` block passes.
 //! - `README.md`, `docs/*.md`: each block ```` ```cotan ```` has no errors, its tests pass, its `main` runs.
 //! - the pages of the codes: a block ```` ```cotan,wrong ```` gives the code of its page, a block ```` ```cotan ```` no error.
@@ -185,7 +186,10 @@ fn errors(file: &Path) -> Result<(), Failed> {
 
 fn walk(file: &Path, stage: Stage) -> Result<(), Failed> {
     let mut session = session(AdMode::Transform);
-    let text = cotan::show(&mut session, file, stage, Some("main")).map_err(|f| told(&session, &f))?;
+    let source = std::fs::read_to_string(file)?;
+    let named = source.lines().find_map(|l| l.strip_prefix("//@ derivative:")).map_or("main", str::trim);
+    let function = if stage == Stage::Derivative { named } else { "main" };
+    let text = cotan::show(&mut session, file, stage, Some(function)).map_err(|f| told(&session, &f))?;
     compare(&file.with_extension(format!("{}.txt", stage.name())), &(text.trim_end().to_string() + "\n"))
 }
 

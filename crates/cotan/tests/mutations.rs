@@ -118,22 +118,55 @@ fn mutate(text: &str, random: &mut Random) -> String {
     words.concat()
 }
 
-#[test]
-fn broken_programs_are_diagnosed() {
-    let seconds = std::env::var("COTAN_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(30);
-    let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(move || {
+/// Runs one text through everything before the run.
+fn try_out(text: &str) {
+    let begin = Instant::now();
+    let options = Options { validate: true, ..Options::default() };
+    let mut session = Session::new(options, Box::new(Silent));
+    let result = session.check_text("mutated.cot", text).and_then(|checked| session.compile_all(checked));
+    if let Err(Failure::Bug(bug)) = result {
+        panic!("{}: {}\nin this program:\n{text}", bug.pass, bug.message);
+    }
+    assert!(begin.elapsed() < Duration::from_secs(20), "too slow on this program:\n{text}");
+}
+
+/// Makes texts for a share of the time and tries them out.
+fn fuzz(share: f64, make: fn(&[String], &mut Random) -> String) {
+    let seconds: f64 = std::env::var("COTAN_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(40.0);
+    let work = move |_| {
         let programs = corpus();
+        assert!(!programs.is_empty(), "no programs to break");
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(seconds) && !programs.is_empty() {
-            let text = mutate(&programs[random.below(programs.len())], &mut random);
-            let begin = Instant::now();
-            let mut session = Session::new(Options::default(), Box::new(Silent));
-            if let Err(Failure::Bug(bug)) = session.check_text("mutated.cot", &text) {
-                panic!("{}: {}\nin this program:\n{text}", bug.pass, bug.message);
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "too slow on this program:\n{text}");
+        while start.elapsed() < Duration::from_secs_f64(seconds * share) {
+            try_out(&make(&programs, &mut random));
         }
+    };
+    if let Err(panic) = cotan::on_large_stack(1 << 30, work) {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[test]
+fn broken_programs_are_diagnosed() {
+    fuzz(0.7, |programs, random| mutate(&programs[random.below(programs.len())], random));
+}
+
+/// Pieces of programs in any order: mostly for the parser.
+#[test]
+fn nonsense_is_diagnosed() {
+    fuzz(0.3, |programs, random| {
+        let words: Vec<Vec<&str>> = programs.iter().map(|p| tokens(p)).collect();
+        let mut text = String::new();
+        for _ in 0..random.below(200) {
+            let from = &words[random.below(words.len())];
+            let at = random.below(from.len());
+            let some = &from[at..(at + 1 + random.below(12)).min(from.len())];
+            text.push_str(&some.concat());
+            if random.below(8) == 0 {
+                text.push_str(PIECES[random.below(PIECES.len())]);
+            }
+        }
+        text
     });
-    thread.expect("a thread").join().expect("no panic");
 }
