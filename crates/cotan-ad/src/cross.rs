@@ -6,15 +6,15 @@
 use crate::expand::tree_from;
 use crate::signature::differentiable_results;
 use crate::writer::{Tree, Writer};
-use crate::{State, request};
-use cotan_ir::{AdtId, Atom, Block, Deriv, FnId, Func, Op, Program, Type, TypeId, Var, VariantDef, leaves};
+use crate::{State, declare_reverse};
+use cotan_ir::{AdtId, Atom, Block, FnId, Func, Op, Program, Type, TypeId, Var, VariantDef, leaves};
 use cotan_source::IndexVec;
 
 /// `function.Jvp` from `Fwd` and `Bwd`: the pullback of `Bwd` in the cotangent of the result, applied to the tangents.
 pub(crate) fn jvp_from_vjp(program: &mut Program, state: &mut State, function: FnId, fwd: FnId, bwd: FnId) -> Func {
     let f = program.fns[function].clone();
-    let fwd2 = request(program, state, bwd, Deriv::Fwd);
-    let bwd2 = request(program, state, bwd, Deriv::Bwd);
+    // What is kept is constant here: only the dependence on the cotangent is transposed.
+    let (fwd2, bwd2) = declare_reverse(program, state, bwd, 1);
     let kept_ty = *program.fns[fwd].results.last().expect("a forward part yields its residual");
     let kept2_ty = *program.fns[fwd2].results.last().expect("a forward part yields its residual");
     let w = &mut Writer::new(program, state, f.vars.clone());
@@ -67,8 +67,6 @@ pub(crate) fn jvp_from_vjp(program: &mut Program, state: &mut State, function: F
         // Its pullback: cotangents of its results are the tangents of the parameters.
         let mut args = vec![Atom::Var(kept2)];
         args.extend(float_dots);
-        let kept_acc = w.acc(kept_ty);
-        args.push(w.emit(Op::AccNull, kept_acc));
         let mut float_types = Vec::new();
         let mut plan = Vec::new();
         for i in &active {
@@ -116,8 +114,8 @@ pub(crate) fn reverse_from_jvp(
     residual: AdtId,
 ) -> (Func, Func) {
     let f = program.fns[function].clone();
-    let fwd2 = request(program, state, jvp, Deriv::Fwd);
-    let bwd2 = request(program, state, jvp, Deriv::Bwd);
+    // The point is constant here: the rule may be nonlinear in it, and may call the function itself.
+    let (fwd2, bwd2) = declare_reverse(program, state, jvp, f.params.len());
     let kept2_ty = *program.fns[fwd2].results.last().expect("a forward part yields its residual");
     let name = program.adts[residual].name.clone();
     program.adts[residual].variants = vec![VariantDef { name, named: false, fields: vec![("0".into(), kept2_ty)] }];
@@ -181,18 +179,6 @@ pub(crate) fn reverse_from_jvp(
         }
         args.extend(bars.iter().map(|b| Atom::Var(*b)));
         let mut float_types = Vec::new();
-        // The parameters themselves: their cotangents are not wanted (the rule may be nonlinear in them).
-        for ty in &param_types {
-            for leaf in leaves(w.program, *ty) {
-                if leaf.is_float {
-                    float_types.push(leaf.ty);
-                } else {
-                    let acc_ty = w.acc(leaf.ty);
-                    args.push(w.emit(Op::AccNull, acc_ty));
-                }
-            }
-        }
-        let dropped = float_types.len();
         let mut made = Vec::new();
         for ty in param_types.clone() {
             let tan = w.tangent(ty);
@@ -212,7 +198,7 @@ pub(crate) fn reverse_from_jvp(
             let value = w.emit(Op::AccTake(acc), ty);
             w.run(Op::AccAdd { acc: (*given).into(), value });
         }
-        floats[dropped..].iter().map(|v| (*v).into()).collect()
+        floats.into_iter().map(Atom::Var).collect()
     });
     let bwd = w.func(format!("{}.bwd", f.name), params, body, f.span);
     (fwd, bwd)

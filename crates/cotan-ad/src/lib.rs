@@ -47,8 +47,18 @@ pub(crate) struct State {
 }
 
 enum Work {
-    Jvp { function: FnId, jvp: FnId },
-    Reverse { function: FnId, fwd: FnId, bwd: FnId, residual: AdtId },
+    Jvp {
+        function: FnId,
+        jvp: FnId,
+    },
+    /// The first `frozen` parameters are constants.
+    Reverse {
+        function: FnId,
+        fwd: FnId,
+        bwd: FnId,
+        residual: AdtId,
+        frozen: usize,
+    },
 }
 
 impl Differentiator {
@@ -73,10 +83,10 @@ impl Derive for Differentiator {
                     program.fns[jvp] = func;
                     made.push(jvp);
                 }
-                Work::Reverse { function, fwd, bwd, residual } => {
+                Work::Reverse { function, fwd, bwd, residual, frozen } => {
                     let (f, b) = match program.fns[function].rules.jvp {
                         Some(jvp) => cross::reverse_from_jvp(program, state, function, jvp, residual),
-                        None => reverse::reverse(program, state, function, residual),
+                        None => reverse::reverse(program, state, function, residual, frozen),
                     };
                     program.fns[fwd] = f;
                     program.fns[bwd] = b;
@@ -103,7 +113,6 @@ pub(crate) fn request(program: &mut Program<Never>, state: &mut State, function:
         (Deriv::Jvp, _, Some(jvp)) => return jvp,
         _ => {}
     }
-    let params: Vec<TypeId> = program.fns[function].params.iter().map(|p| program.fns[function].vars[*p].ty).collect();
     let results = program.fns[function].results.clone();
     match which {
         Deriv::Jvp => {
@@ -117,29 +126,37 @@ pub(crate) fn request(program: &mut Program<Never>, state: &mut State, function:
             jvp
         }
         Deriv::Fwd | Deriv::Bwd => {
-            let name = program.fns[function].name.clone();
-            let residual = program.adts.push(AdtDef {
-                name: format!("Residual<{name}>"),
-                variants: Vec::new(),
-                kind: AdtKind::Residual,
-            });
-            program.residuals.insert(function, residual);
-            let mut types = results;
-            types.push(program.intern(Type::Adt(residual)));
-            let fwd = declare(program, function, "fwd", types);
-            let floats = params
-                .iter()
-                .flat_map(|ty| leaves(program, *ty))
-                .filter(|leaf| leaf.is_float)
-                .map(|leaf| leaf.ty)
-                .collect();
-            let bwd = declare(program, function, "bwd", floats);
+            let (fwd, bwd) = declare_reverse(program, state, function, 0);
             program.derived.insert((function, Deriv::Fwd), fwd);
             program.derived.insert((function, Deriv::Bwd), bwd);
-            state.queue.push_back(Work::Reverse { function, fwd, bwd, residual });
             if which == Deriv::Fwd { fwd } else { bwd }
         }
     }
+}
+
+/// Declares and queues forward and backward part of a function whose first `frozen` parameters are constants.
+pub(crate) fn declare_reverse(
+    program: &mut Program<Never>,
+    state: &mut State,
+    function: FnId,
+    frozen: usize,
+) -> (FnId, FnId) {
+    let f = &program.fns[function];
+    let name = f.name.clone();
+    let params: Vec<TypeId> = f.params[frozen..].iter().map(|p| f.vars[*p].ty).collect();
+    let mut types = f.results.clone();
+    let residual =
+        program.adts.push(AdtDef { name: format!("Residual<{name}>"), variants: Vec::new(), kind: AdtKind::Residual });
+    if frozen == 0 {
+        program.residuals.insert(function, residual);
+    }
+    types.push(program.intern(Type::Adt(residual)));
+    let fwd = declare(program, function, "fwd", types);
+    let floats =
+        params.iter().flat_map(|ty| leaves(program, *ty)).filter(|leaf| leaf.is_float).map(|leaf| leaf.ty).collect();
+    let bwd = declare(program, function, "bwd", floats);
+    state.queue.push_back(Work::Reverse { function, fwd, bwd, residual, frozen });
+    (fwd, bwd)
 }
 
 /// A place in the table for a function that is going to be made.

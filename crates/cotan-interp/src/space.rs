@@ -4,7 +4,7 @@
 
 use crate::array::{At, Data, array};
 use crate::fault::{Fault, Part};
-use crate::value::{AdtValue, Array, Closure, Value};
+use crate::value::{AdtValue, Array, Closure, ResidualValue, Value};
 use std::rc::Rc;
 
 /// The zero that fits where an element of this array stands.
@@ -60,7 +60,6 @@ pub fn add(a: Value, b: Value) -> Result<Value, Fault> {
             }
             Value::Array(x)
         }
-        (Value::Residual(x), Value::Residual(_) | Value::Adt(_)) => Value::Residual(x),
         (x, y) => return Err(Fault::Tangents(Part::Other(kind(&x)), Part::Other(kind(&y)))),
     })
 }
@@ -160,7 +159,8 @@ pub fn zero_like(v: &Value) -> Value {
             };
             array(a.shape.clone(), data)
         }
-        Value::Residual(_) | Value::Zero | Value::Acc(_) => Value::Zero,
+        Value::Residual(r) => zero_like(&r.payload),
+        Value::Zero | Value::Acc(_) => Value::Zero,
     }
 }
 
@@ -200,6 +200,7 @@ pub fn densify(t: &Value, like: &Value) -> Result<Value, Fault> {
                 }
             }
         }
+        (t, Value::Residual(r)) => densify(t, &r.payload)?,
         (t, _) => t.clone(),
     })
 }
@@ -239,6 +240,10 @@ pub fn move_along(x: &Value, dx: &Value) -> Result<Value, Fault> {
                 (Data::I64(_) | Data::Bool(_), _) => Value::Array(x.clone()),
                 (xs, ds) => array(x.shape.clone(), Data::from_values(all(&xs.to_values(), &ds.to_values())?)),
             }
+        }
+        (Value::Residual(r), d) => {
+            let payload = move_along(&r.payload, d)?;
+            Value::Residual(Rc::new(ResidualValue { function: r.function, payload }))
         }
         (x, _) => x.clone(),
     })

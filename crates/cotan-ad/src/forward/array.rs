@@ -97,11 +97,11 @@ impl Forward<'_> {
                     ReduceOp::Sum => dot,
                     ReduceOp::Product => {
                         let weights = product_weights(&mut self.w, array);
-                        self.w.prim(Prim::Mul, vec![dot, weights])
+                        self.w.prim(Prim::AMul, vec![dot, weights])
                     }
                     ReduceOp::Max | ReduceOp::Min => {
                         let weights = max_weights(&mut self.w, array, &y.into());
-                        self.w.prim(Prim::Mul, vec![dot, weights])
+                        self.w.prim(Prim::AMul, vec![dot, weights])
                     }
                 };
                 let dot = sum_all(&mut self.w, weighted);

@@ -49,7 +49,7 @@ impl Reverse<'_> {
                     ReduceOp::Product => product_weights(&mut self.w, array),
                     ReduceOp::Max | ReduceOp::Min => max_weights(&mut self.w, array, &y.into()),
                 };
-                let bar = self.w.prim(Prim::Mul, vec![weights, bar]);
+                let bar = self.w.prim(Prim::AMul, vec![bar, weights]);
                 self.contribute_atom(array, bar);
             }
             Op::Gather { array, positions } => self.gather(tree, array, positions),

@@ -27,8 +27,15 @@ use cotan_source::Idx;
 use region::{Kind, Leaf, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Makes `function.Fwd` and `function.Bwd` (see [`Derive`](cotan_ir::Derive)) and defines the residual type.
-pub(crate) fn reverse(program: &mut Program, state: &mut State, function: FnId, residual: AdtId) -> (Func, Func) {
+/// Makes `function.Fwd` and `function.Bwd` (see [`Derive`](cotan_ir::Derive)) and defines the residual type. The first `frozen`
+/// parameters are taken as constants: the backward part has neither accumulators nor floats for them.
+pub(crate) fn reverse(
+    program: &mut Program,
+    state: &mut State,
+    function: FnId,
+    residual: AdtId,
+    frozen: usize,
+) -> (Func, Func) {
     let f = program.fns[function].clone();
     let mut rev = Reverse {
         w: Writer::new(program, state, f.vars.clone()),
@@ -56,7 +63,8 @@ pub(crate) fn reverse(program: &mut Program, state: &mut State, function: FnId, 
         result_bars[i] = Some(bar);
     }
     let mut given = Vec::new();
-    for p in &f.params {
+    rev.constants.extend(f.params[..frozen].iter().copied());
+    for p in &f.params[frozen..] {
         let ty = rev.w.vars[*p].ty;
         if let Type::Acc(of) = *rev.w.ty(ty) {
             let tan = rev.w.tangent(of);
@@ -85,7 +93,7 @@ pub(crate) fn reverse(program: &mut Program, state: &mut State, function: FnId, 
         },
         |rev| {
             let mut floats = Vec::new();
-            for p in &f.params {
+            for p in &f.params[frozen..] {
                 let ty = rev.w.vars[*p].ty;
                 for leaf in leaves(rev.w.program, ty).into_iter().filter(|l| l.is_float) {
                     let zero = rev.w.float(leaf.ty, 0.0);
