@@ -23,8 +23,6 @@ pub enum Entry {
     Jvp,
     /// Parameters, then the cotangent of the result: `(f(x), pullback)`.
     Vjp,
-    /// Parameters, then a tangent of the argument: `f(move(x, dx))`.
-    Along,
 }
 
 /// The type arguments with which a function is called from outside: generic parameters stand for `Float`.
@@ -78,7 +76,6 @@ pub fn add(core: &mut Program, function: FnId, entry: &Entry) -> FnId {
         Entry::Gradient(wrt) => ("gradient", maker.gradient(&locals, wrt)),
         Entry::Jvp => ("jvp", maker.jvp(&locals, ret)),
         Entry::Vjp => ("vjp", maker.vjp(&locals, ret)),
-        Entry::Along => ("along", maker.along(&locals, ret)),
     };
     maker.finish(title, body)
 }
@@ -258,17 +255,6 @@ impl Maker<'_> {
         let result = self.pair(self.part(self.get(pair), 0), dx);
         self.block(vec![binding], result)
     }
-
-    /// `f(move(x, dx))`; the caller scales the direction.
-    fn along(&mut self, all: &[LocalId], ret: Ty) -> Expr {
-        let x = self.tuple_of(all);
-        let (a, da) = (x.ty.clone(), x.ty.tangent(self.core));
-        let direction = self.param("dx", da);
-        let arg = self.pair(x, self.get(direction));
-        let step = self.builtin(&MOVE, vec![a.clone()], arg.ty.clone(), a.clone());
-        let moved = self.call(step, arg, a);
-        self.call(self.callee.clone(), moved, ret)
-    }
 }
 
 /// An operator of differentiation as the prelude declares it.
@@ -299,14 +285,6 @@ const JVP: Operator = Operator {
         let params = vec![function(a.clone(), b.clone()), a.clone(), tangent(a)];
         (params, Ty::Tuple(vec![b.clone(), tangent(b)]))
     },
-};
-
-/// `move<A>(x: A, dx: Tangent<A>) -> A`.
-const MOVE: Operator = Operator {
-    name: "move",
-    generics: &["A"],
-    params: &["x", "dx"],
-    types: |a, _| (vec![a.clone(), tangent(a.clone())], a),
 };
 
 fn function(a: Ty, b: Ty) -> Ty {

@@ -39,7 +39,7 @@ impl Loader {
     /// Parses a root text under a name to show.
     pub fn root_text(&mut self, shown: &str, text: String) -> (String, Module) {
         let stem = Path::new(shown).file_stem().map_or_else(|| shown.to_string(), |s| s.to_string_lossy().into_owned());
-        let tree = self.parse(shown, text);
+        let tree = self.parse_user(shown, text);
         (stem, tree)
     }
 
@@ -69,7 +69,7 @@ impl Loader {
         file.set_extension("cot");
         if file.is_file() {
             return match read_text(&file) {
-                Ok(text) => Some((path.join("::"), self.parse(&file.display().to_string(), text))),
+                Ok(text) => Some((path.join("::"), self.parse_user(&file.display().to_string(), text))),
                 Err(Failure::User(diagnostics)) => {
                     self.diagnostics.extend(diagnostics);
                     None
@@ -88,6 +88,18 @@ impl Loader {
         let text = file.contents_utf8()?.to_string();
         let tree = self.parse(&format!("std/{}", file.path().display()), text);
         Some((format!("std::{}", path.join("::")), tree))
+    }
+
+    /// Parses a text of the user, who cannot add operations to the compiler.
+    fn parse_user(&mut self, shown: &str, text: String) -> Module {
+        let tree = self.parse(shown, text);
+        for attribute in tree.items.iter().flat_map(|item| &item.attributes) {
+            if attribute.name.name == "builtin" {
+                let diagnostic = Diagnostic::error("E0022", attribute.name.span, "only the library has builtins");
+                self.diagnostics.push(diagnostic.hint("write a body in braces"));
+            }
+        }
+        tree
     }
 
     fn parse(&mut self, shown: &str, text: String) -> Module {

@@ -1,7 +1,8 @@
 //! The front end on programs that somebody broke.
 //!
 //! In: the programs of the repository, each changed in many small ways by a fixed generator. Out: nothing may panic, break a
-//! rule of the compiler, or take long; diagnostics are all that a wrong text can cause. `COTAN_FUZZ_SECONDS` sets the time.
+//! rule of the compiler, or take long; diagnostics are all that a wrong text can cause. `COTAN_FUZZ_SECONDS` sets the time,
+//! `COTAN_FUZZ_SEED` other changes.
 
 use cotan::{Failure, Options, Session, Silent};
 use std::path::{Path, PathBuf};
@@ -130,13 +131,18 @@ fn try_out(text: &str) {
     assert!(begin.elapsed() < Duration::from_secs(20), "too slow on this program:\n{text}");
 }
 
+/// A number from the environment.
+fn setting(name: &str, otherwise: f64) -> f64 {
+    std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(otherwise)
+}
+
 /// Makes texts for a share of the time and tries them out.
 fn fuzz(share: f64, make: fn(&[String], &mut Random) -> String) {
-    let seconds: f64 = std::env::var("COTAN_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(40.0);
+    let seconds = setting("COTAN_FUZZ_SECONDS", 40.0);
     let work = move |_| {
         let programs = corpus();
         assert!(!programs.is_empty(), "no programs to break");
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ setting("COTAN_FUZZ_SEED", 0.0).to_bits());
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs_f64(seconds * share) {
             try_out(&make(&programs, &mut random));
