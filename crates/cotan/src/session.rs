@@ -73,6 +73,11 @@ impl Session {
         }
     }
 
+    /// What the last run used.
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
     /// Reads and checks a file and everything that it uses.
     pub fn check_file(&mut self, path: &Path) -> Result<Checked, Failure> {
         self.check_with(|loader| loader.root(path))
