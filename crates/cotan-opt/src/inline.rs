@@ -5,7 +5,7 @@
 //! would be lost. Bounded: a function grows by no more than half its size and a little.
 
 use cotan_ir::{Atom, Block, FnId, FnTraits, Op, Operator, Program, Stmt, Var, VarInfo};
-use cotan_source::IndexVec;
+use cotan_source::{IndexVec, Span};
 use rustc_hash::FxHashMap;
 
 /// Callees of up to so many statements are inlined.
@@ -84,7 +84,7 @@ impl<A: Operator> Inline<'_, A> {
             match &stmt.op {
                 Op::Call { func, args } if self.affordable(*func) => {
                     let (func, args) = (*func, args.clone());
-                    self.call(func, &args, &stmt.vars, &mut out);
+                    self.call(func, &args, &stmt.vars, stmt.span, &mut out);
                     continue;
                 }
                 _ => {}
@@ -111,7 +111,7 @@ impl<A: Operator> Inline<'_, A> {
         }
     }
 
-    fn call(&mut self, func: FnId, args: &[Atom], results: &[Var], out: &mut Vec<Stmt<A>>) {
+    fn call(&mut self, func: FnId, args: &[Atom], results: &[Var], span: Span, out: &mut Vec<Stmt<A>>) {
         let callee = &self.program.fns[func];
         let mut map: FxHashMap<Var, Atom> = FxHashMap::default();
         for (param, arg) in callee.params.iter().zip(args) {
@@ -120,7 +120,11 @@ impl<A: Operator> Inline<'_, A> {
             map.insert(*param, arg.clone());
         }
         let vars = &mut self.vars;
-        let copy = callee.body.fresh_copy(&mut map, &mut |v| vars.push(callee.vars[v].clone()));
+        let mut copy = callee.body.fresh_copy(&mut map, &mut |v| vars.push(callee.vars[v].clone()));
+        // What goes wrong in a function of another file shall name the line that called it, which is gone after this.
+        if !span.is_none() && callee.span.file != span.file {
+            copy.stmts.iter_mut().for_each(|stmt| move_here(stmt, span));
+        }
         out.extend(copy.stmts);
         for (v, value) in results.iter().zip(copy.results) {
             if let Atom::Var(new) = value
@@ -131,4 +135,12 @@ impl<A: Operator> Inline<'_, A> {
             self.replaced.insert(*v, value);
         }
     }
+}
+
+/// Gives a statement and what is inside of it the place `span`, but for what is of that file already.
+fn move_here<A: Operator>(stmt: &mut Stmt<A>, span: Span) {
+    if stmt.span.file != span.file {
+        stmt.span = span;
+    }
+    stmt.op.for_each_block_mut(|block| block.stmts.iter_mut().for_each(|stmt| move_here(stmt, span)));
 }

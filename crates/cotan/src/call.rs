@@ -10,6 +10,7 @@ use crate::value::Value;
 use cotan_ad::Differentiator;
 use cotan_interp::{Host, Limits, Machine, Reference};
 use cotan_ir::{FnId, Never, Program, validate_function};
+use cotan_source::{Diagnostic, SourceMap, Span};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
@@ -35,7 +36,7 @@ impl Session {
             Code::Values(_) | Code::Expanded(_) => return Err(Failure::bug(pass, "the program was not started")),
         };
         self.usage = Some(Usage { cost, peak: peak() });
-        let mut values = result??;
+        let mut values = result?.map_err(|d| Failure::User(vec![user_first(*d, &self.sources)]))?;
         match values.len() {
             1 => Ok(values.remove(0)),
             n => Err(Failure::bug(pass, format!("an entry point gave {n} results"))),
@@ -68,6 +69,23 @@ impl Session {
             interrupt: self.options.interrupt.clone(),
         }
     }
+}
+
+/// An error inside the library that knows the user's line which led there points at that line first.
+fn user_first(mut diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic {
+    let inside = |span: Span| sources.get(span.file).is_some_and(|s| s.name.starts_with("std/"));
+    if !inside(diagnostic.primary.span) {
+        return diagnostic;
+    }
+    let caller = diagnostic.labels.iter().position(|l| !l.span.is_none() && !inside(l.span));
+    if let Some(position) = caller {
+        let label = &mut diagnostic.labels[position];
+        std::mem::swap(&mut label.span, &mut diagnostic.primary.span);
+        let what = std::mem::take(&mut diagnostic.primary.text);
+        label.text = if what.is_empty() { "in here".into() } else { format!("in here: {what}") };
+        diagnostic.primary.text = "in this call".into();
+    }
+    diagnostic
 }
 
 /// What happens to each derivative made on demand.

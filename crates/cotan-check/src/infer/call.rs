@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
     fn assert_argument(&mut self, condition: &'a ast::Expr, arg_type: T) -> Expr {
         let span = condition.span;
         let condition = self.expr(condition, Some((T::BOOL, Why::new("`assert` takes a `Bool`", span))));
-        let why = self.make(ExprKind::Lit(Lit::Str("assertion failed".to_string())), T::STR, span);
+        let why = self.make(ExprKind::Lit(Lit::Str(String::new())), T::STR, span);
         self.make(ExprKind::Tuple(vec![condition, why]), arg_type, span)
     }
 
