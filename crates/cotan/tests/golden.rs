@@ -248,6 +248,7 @@ fn page_program(code: &str, kind: &str, program: &str) -> Result<(), Failed> {
         return Ok(());
     }
     let mut session = session(AdMode::Transform);
+    session.options.stack = session.options.stack.min(64 << 20);
     let mut codes = Vec::new();
     let mut text = String::new();
     let mut found = match session.check_text("page.cot", program) {
