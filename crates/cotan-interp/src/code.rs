@@ -14,6 +14,8 @@ pub struct Code<A = Never> {
     pub slots: usize,
     /// Slots of the parameters.
     pub params: Vec<Var>,
+    /// Parameters that nobody reads.
+    pub unused: Vec<Var>,
     /// The code.
     pub body: CBlock<A>,
 }
@@ -27,6 +29,8 @@ pub struct CBlock<A = Never> {
     pub results: Vec<Atom>,
     /// Slots that are emptied when the results are taken.
     pub kill: Vec<Var>,
+    /// Of one side of a branch: slots that only the other sides read.
+    pub unused: Vec<Var>,
 }
 
 /// A statement.
@@ -44,6 +48,8 @@ pub struct CStmt<A = Never> {
     pub kill: Vec<Var>,
     /// Slots that are emptied afterwards.
     pub kill_after: Vec<Var>,
+    /// Those of `vars` that nobody reads.
+    pub unused: Vec<Var>,
 }
 
 /// What a statement does.
@@ -70,11 +76,19 @@ type Vars = IndexVec<Var, VarInfo>;
 pub fn compile<A: Operator>(func: &Func<A>) -> Code<A> {
     let mut live = Live::default();
     let body = block(&func.body, &mut live, &func.vars);
-    Code { slots: func.vars.len(), params: func.params.clone(), body }
+    let unused = func.params.iter().copied().filter(|p| !live.contains(p)).collect();
+    Code { slots: func.vars.len(), params: func.params.clone(), unused, body }
 }
 
 fn last_uses(atoms: &[&Atom], live: &mut Live) -> Vec<Var> {
     atoms.iter().filter_map(|a| a.var()).filter(|v| live.insert(*v)).collect()
+}
+
+/// What is in `a` but not in `b`, in order.
+fn difference(a: &Live, b: &Live) -> Vec<Var> {
+    let mut out: Vec<Var> = a.iter().copied().filter(|v| !b.contains(v)).collect();
+    out.sort_unstable();
+    out
 }
 
 /// `live` holds what is needed after the block; afterwards, what is needed before it.
@@ -83,31 +97,35 @@ fn block<A: Operator>(b: &Block<A>, live: &mut Live, vars: &Vars) -> CBlock<A> {
     let kill = last_uses(&results, live);
     let mut stmts: Vec<CStmt<A>> = Vec::with_capacity(b.stmts.len());
     for stmt in b.stmts.iter().rev() {
-        for v in &stmt.vars {
-            live.remove(v);
-        }
+        let unused = stmt.vars.iter().copied().filter(|v| !live.remove(v)).collect();
         let mut kill_after = Vec::new();
         let op;
         let kill;
         match &stmt.op {
             Op::If { cond, then, otherwise } => {
                 let mut other = live.clone();
-                let then = block(then, live, vars);
-                let otherwise = block(otherwise, &mut other, vars);
+                let mut then = block(then, live, vars);
+                let mut otherwise = block(otherwise, &mut other, vars);
+                then.unused = difference(&other, live);
+                otherwise.unused = difference(live, &other);
                 live.extend(other);
                 kill = last_uses(&[cond], live);
                 op = COp::If(cond.clone(), then, otherwise);
             }
             Op::Switch { on, arms, default } => {
                 let after = live.clone();
+                let mut before = Vec::new();
                 let mut run = |b: &Block<A>| {
                     let mut mine = after.clone();
                     let out = block(b, &mut mine, vars);
-                    live.extend(mine);
+                    live.extend(mine.iter().copied());
+                    before.push(mine);
                     out
                 };
-                let arms = arms.iter().map(|(v, b)| (*v, run(b))).collect();
-                let default = default.as_ref().map(&mut run);
+                let mut arms: Vec<_> = arms.iter().map(|(v, b)| (*v, run(b))).collect();
+                let mut default = default.as_ref().map(&mut run);
+                let blocks = arms.iter_mut().map(|(_, b)| b).chain(&mut default);
+                blocks.zip(before).for_each(|(b, mine)| b.unused = difference(live, &mine));
                 kill = last_uses(&[on], live);
                 op = COp::Switch(on.clone(), arms, default);
             }
@@ -136,10 +154,10 @@ fn block<A: Operator>(b: &Block<A>, live: &mut Live, vars: &Vars) -> CBlock<A> {
             }
         }
         let types = stmt.vars.iter().map(|v| vars[*v].ty).collect();
-        stmts.push(CStmt { vars: stmt.vars.clone(), types, op, span: stmt.span, kill, kill_after });
+        stmts.push(CStmt { vars: stmt.vars.clone(), types, op, span: stmt.span, kill, kill_after, unused });
     }
     stmts.reverse();
-    CBlock { stmts, results: b.results.clone(), kill }
+    CBlock { stmts, results: b.results.clone(), kill, unused: Vec::new() }
 }
 
 /// Blocks that run many times: what they use from outside stays until the end.

@@ -1,13 +1,13 @@
 //! Operations without blocks.
 
-use super::{Machine, Res, Residuals, Values};
+use super::{Machine, Res, Values};
 use crate::acc::{self, Which, cell};
 use crate::array::{At, Data, Stack, array};
 use crate::code::CStmt;
 use crate::fault::{Fault, Part};
 use crate::value::{AdtValue, Array, Closure, Value};
 use crate::{prims, space};
-use cotan_ir::{Atom, Deriv, Effect, FnId, Op, ReduceOp, Step, Sub, Type, TypeId, Var};
+use cotan_ir::{Atom, Effect, Op, ReduceOp, Step, Sub, Type, TypeId};
 use cotan_source::Diagnostic;
 use std::rc::Rc;
 
@@ -378,41 +378,6 @@ impl Machine {
         Ok(smallvec::smallvec![v])
     }
 
-    /// The function that a dispatch calls, its operands, and where its results hold residuals.
-    #[inline(never)]
-    pub(super) fn resolve(
-        &mut self,
-        on: &Atom,
-        path: &[Deriv],
-        args: &[Atom],
-        kill: &[Var],
-        base: usize,
-    ) -> Res<(FnId, Values, Residuals)> {
-        let target = self.atom(on, base);
-        let given = self.take(args, kill, base);
-        let (mut f, first, rest) = match target {
-            Value::Fn(c) => (c.code, Value::Fn(c), path),
-            Value::Residual(r) => {
-                let f = self.derive.derive(&mut self.program, r.function, path[0])?;
-                (f, r.payload.clone(), &path[1..])
-            }
-            other => unreachable!("{other:?} is not called"),
-        };
-        // Later derivatives only append results.
-        let mut residuals = Residuals::new();
-        for d in rest {
-            let of = f;
-            f = self.derive.derive(&mut self.program, f, *d)?;
-            if *d == Deriv::Fwd {
-                residuals.push((self.program.fns[f].results.len() - 1, of));
-            }
-        }
-        let mut all = Values::with_capacity(given.len() + 1);
-        all.push(first);
-        all.extend(given);
-        Ok((f, all, residuals))
-    }
-
     fn which(&mut self, step: &Step, acc_ty: TypeId, base: usize) -> Which {
         match step {
             Step::Proj(i) => Which::Proj(*i as usize, *i as usize + 1),
@@ -476,7 +441,7 @@ impl Machine {
     }
 
     /// A sparse value as one of its type: the zero of floats and tuples is written out.
-    fn settle(&self, v: Value, ty: TypeId) -> Value {
+    pub(super) fn settle(&self, v: Value, ty: TypeId) -> Value {
         match (&v, self.program.ty(ty)) {
             (Value::Zero, _) => self.zero_of(ty),
             (Value::Tuple(vs), Type::Tuple(parts)) if vs.iter().any(|v| matches!(v, Value::Zero)) => {
@@ -487,12 +452,14 @@ impl Machine {
     }
 
     fn count(&mut self, v: &Value) {
-        self.cost += match v {
-            Value::Array(a) => a.data.len() as u64,
-            Value::Tuple(vs) => vs.len() as u64,
-            Value::Adt(a) => a.fields.len() as u64,
+        let words = match v {
+            Value::Array(a) => a.data.len(),
+            Value::Tuple(vs) => vs.len(),
+            Value::Adt(a) => a.fields.len(),
             _ => 0,
         };
+        self.cost += words as u64;
+        self.fresh += 8 * words;
     }
 
     fn reduce(&self, op: ReduceOp, a: &Array, ty: TypeId) -> Result<Value, Fault> {

@@ -3,12 +3,9 @@
 //! In: a program, something that makes derivatives, arguments. Out: values, and the cost. Newly true: everything that can go wrong at run
 //! time is a diagnostic with its place.
 
-use crate::array::{Data, Stack};
-use crate::code::{CBlock, COp, CStmt, Code, compile};
-
-use crate::prims;
-use crate::value::{Array, ResidualValue, Value};
-use cotan_ir::{Atom, Derive, FnId, Lit, Never, Op, Program, Type, TypeId, Var};
+use crate::code::compile;
+use crate::value::{ResidualValue, Value};
+use cotan_ir::{Atom, Derive, FnId, Lit, Never, Program, Type, TypeId, Var};
 use cotan_source::{Diagnostic, Idx, Span};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -17,7 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 mod leaf;
+mod linear;
+mod run;
 mod watch;
+
+use linear::Linear;
+use run::{Frame, Turns};
 
 pub use watch::{Sighting, Watch};
 
@@ -39,7 +41,7 @@ pub trait Host {
 /// What a run may use.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes of the stack that the machine runs on.
+    /// Bytes for calls that have not returned. The oracle needs a thread with a stack of this size.
     pub stack: usize,
     /// Bytes of memory.
     pub memory: usize,
@@ -57,11 +59,17 @@ pub struct Machine {
     pub cost: u64,
     derive: Box<dyn Derive>,
     host: Box<dyn Host>,
-    codes: Vec<Option<Rc<Code>>>,
+    codes: Vec<Option<Rc<Linear>>>,
+    /// The slots of all frames.
     stack: Vec<Value>,
+    /// The callers of the function at hand.
+    frames: Vec<Frame>,
+    /// The comprehensions that are being made.
+    turns: Vec<Turns>,
     limits: Limits,
-    floor: usize,
     ticks: u64,
+    /// Bytes of large values made since the memory was looked at.
+    fresh: usize,
     strings: rustc_hash::FxHashMap<Arc<str>, Value>,
     /// Who looks out for numbers that are not finite.
     watch: Option<Box<Watch>>,
@@ -75,7 +83,7 @@ pub(crate) fn here() -> usize {
 }
 
 impl Machine {
-    /// A machine for `program`. It must be run on the thread whose stack `limits` describes.
+    /// A machine for `program`.
     pub fn new(program: Program<Never>, derive: Box<dyn Derive>, host: Box<dyn Host>, limits: Limits) -> Machine {
         Machine {
             program,
@@ -84,9 +92,11 @@ impl Machine {
             host,
             codes: Vec::new(),
             stack: Vec::new(),
+            frames: Vec::new(),
+            turns: Vec::new(),
             limits,
-            floor: 0,
             ticks: 0,
+            fresh: 0,
             strings: rustc_hash::FxHashMap::default(),
             watch: None,
             backward: false,
@@ -100,57 +110,32 @@ impl Machine {
 
     /// Calls a function.
     pub fn call(&mut self, function: FnId, args: Vec<Value>) -> Res<Vec<Value>> {
-        // A margin for the frames of one operation and for the drop of what it leaves.
-        self.floor = here().saturating_sub(self.limits.stack).saturating_add(256 << 10);
-        self.stack.clear();
-        Ok(self.run(function, args.into(), Span::NONE)?.into_vec())
+        let result = self.run(function, args);
+        self.stack = Vec::new();
+        self.frames = Vec::new();
+        self.turns.clear();
+        self.backward = false;
+        result
     }
 
-    fn code(&mut self, f: FnId) -> Rc<Code> {
+    fn code(&mut self, f: FnId) -> Rc<Linear> {
+        if let Some(Some(code)) = self.codes.get(f.index()) {
+            return code.clone();
+        }
         if self.codes.len() <= f.index() {
             self.codes.resize(f.index() + 1, None);
         }
-        if let Some(code) = &self.codes[f.index()] {
-            return code.clone();
-        }
-        let code = Rc::new(compile(&self.program.fns[f]));
+        let func = &self.program.fns[f];
+        let code = Rc::new(linear::linear(&self.program, &compile(func), &func.vars, self.watch.is_some()));
         self.codes[f.index()] = Some(code.clone());
         code
     }
 
-    fn run(&mut self, f: FnId, args: Values, span: Span) -> Res<Values> {
-        if here() < self.floor {
-            return Err(Box::new(
-                Diagnostic::error("E0710", span, "the stack is used up")
-                    .at("in this call")
-                    .note("a recursion went too deep, or never ends")
-                    .hint("raise the limit by --max-memory, or write the recursion as a loop"),
-            ));
-        }
-        self.tick(span)?;
-        self.cost += 1;
-        let code = self.code(f);
-        let base = self.stack.len();
-        self.stack.resize(base + code.slots, Value::Unit);
-        for (p, a) in code.params.iter().zip(args) {
-            self.stack[base + p.index()] = a;
-        }
-        let outer = self.backward;
-        if self.watch.is_some() {
-            self.backward = outer || self.program.fns[f].name.ends_with(".bwd");
-        }
-        let out = self.block(&code.body, base);
-        self.backward = outer;
-        self.stack.truncate(base);
-        out
-    }
-
+    /// Looks at time and memory, now and then.
+    #[inline]
     fn tick(&mut self, span: Span) -> Res<()> {
         self.ticks += 1;
-        if self.ticks & 0xfff == 0 {
-            self.check_limits(span)?;
-        }
-        Ok(())
+        if self.ticks & 0xfff == 0 { self.check_limits(span) } else { Ok(()) }
     }
 
     #[cold]
@@ -161,7 +146,16 @@ impl Machine {
         if self.limits.deadline.is_some_and(|d| Instant::now() > d) {
             return Err(Box::new(Diagnostic::error("E0712", span, "the time limit is over").at("while running this")));
         }
-        if self.ticks & 0xffff == 0 && resident() > self.limits.memory {
+        if self.ticks & 0xffff == 0 { self.check_memory(span) } else { Ok(()) }
+    }
+
+    /// Looks at the memory after so many bytes of large values.
+    const FRESH: usize = 64 << 20;
+
+    #[cold]
+    fn check_memory(&mut self, span: Span) -> Res<()> {
+        self.fresh = 0;
+        if resident() > self.limits.memory {
             return Err(Box::new(
                 Diagnostic::error("E0711", span, "the memory limit is reached")
                     .at("while running this")
@@ -174,8 +168,11 @@ impl Machine {
     /// How many elements an array of this shape has; an error if they cannot fit into the memory allowed.
     fn room(&self, shape: &[usize], span: Span) -> Res<usize> {
         let count = shape.iter().try_fold(1usize, |n, extent| n.checked_mul(*extent));
+        let limit = self.limits.memory / size_of::<f64>();
+        // What is large counts together with what is there.
+        let fits = |n: usize| n <= limit / 16 || n <= limit.saturating_sub(resident() / size_of::<f64>());
         match count {
-            Some(n) if n <= self.limits.memory / size_of::<f64>() => Ok(n),
+            Some(n) if fits(n) => Ok(n),
             _ => {
                 let extents: Vec<String> = shape.iter().map(usize::to_string).collect();
                 Err(Box::new(
@@ -205,21 +202,6 @@ impl Machine {
         }
     }
 
-    fn block(&mut self, b: &CBlock, base: usize) -> Res<Values> {
-        for s in &b.stmts {
-            self.stmt(s, base)?;
-        }
-        let mut out = Values::with_capacity(b.results.len());
-        for a in &b.results {
-            let v = self.atom(a, base);
-            out.push(v);
-        }
-        for v in &b.kill {
-            self.stack[base + v.index()] = Value::Unit;
-        }
-        Ok(out)
-    }
-
     fn take(&mut self, atoms: &[Atom], kill: &[Var], base: usize) -> Values {
         let mut out = Values::with_capacity(atoms.len());
         for a in atoms {
@@ -247,158 +229,9 @@ impl Machine {
         }
     }
 
-    fn bool(&mut self, a: &Atom, base: usize) -> bool {
-        match self.atom(a, base) {
-            Value::Bool(b) => b,
-            other => unreachable!("{other:?} is no truth value"),
-        }
-    }
-
     fn put(&mut self, vars: &[Var], values: Values, base: usize) {
         for (v, x) in vars.iter().zip(values) {
             self.stack[base + v.index()] = x;
-        }
-    }
-
-    /// Runs a statement. What recursion goes through (calls and branches) is kept apart from the rest, whose frames are large.
-    fn stmt(&mut self, s: &CStmt, base: usize) -> Res<()> {
-        match &s.op {
-            COp::Leaf(op) => {
-                self.cost += 1;
-                if self.watch.is_some()
-                    && let Some(name) = watch::arithmetic(op)
-                {
-                    return self.watched(op, name, s, base);
-                }
-                match op {
-                    // Scalar primitives are most of what runs.
-                    Op::Prim(prim, args) => {
-                        let args = self.take(args, &s.kill, base);
-                        let y = prims::apply(*prim, &args).map_err(|f| f.at(&self.program, s.span))?;
-                        self.stack[base + s.vars[0].index()] = y;
-                        Ok(())
-                    }
-                    Op::Call { func, args } => {
-                        let args = self.take(args, &s.kill, base);
-                        let out = self.run(*func, args, s.span).map_err(|d| called_from(d, s.span))?;
-                        self.put(&s.vars, out, base);
-                        Ok(())
-                    }
-                    Op::Dispatch { on, path, args } => {
-                        let (f, args, residuals) = self.resolve(on, path, args, &s.kill, base)?;
-                        let mut out = self.run(f, args, s.span).map_err(|d| called_from(d, s.span))?;
-                        wrap(&mut out, residuals);
-                        self.put(&s.vars, out, base);
-                        Ok(())
-                    }
-                    op => self.leaf(op, s, base),
-                }
-            }
-            COp::If(cond, then, otherwise) => {
-                let c = self.bool(cond, base);
-                self.kill(&s.kill, base);
-                let out = self.block(if c { then } else { otherwise }, base)?;
-                self.put(&s.vars, out, base);
-                Ok(())
-            }
-            COp::Switch(on, arms, default) => {
-                let Value::Adt(a) = self.atom(on, base) else { unreachable!("a nominal value") };
-                self.kill(&s.kill, base);
-                let variant = a.variant;
-                drop(a);
-                let b = arms.iter().find(|(v, _)| *v == variant).map(|(_, b)| b).or(default.as_ref());
-                let out = self.block(b.expect("arms cover all variants"), base)?;
-                self.put(&s.vars, out, base);
-                Ok(())
-            }
-            COp::For(..) | COp::While(..) | COp::Build(..) => self.repeat(s, base),
-        }
-    }
-
-    #[inline(never)]
-    fn repeat(&mut self, s: &CStmt, base: usize) -> Res<()> {
-        match &s.op {
-            COp::Leaf(_) | COp::If(..) | COp::Switch(..) => unreachable!("not repeated"),
-            COp::For(count, index, state, init, body) => {
-                let n = self.int(count, base);
-                let init = self.take(init, &s.kill, base);
-                self.put(state, init, base);
-                let mut collected = vec![Data::Any(Vec::new()); body.results.len() - state.len()];
-                for i in 0..n {
-                    self.tick(s.span)?;
-                    self.cost += 1;
-                    self.stack[base + index.index()] = Value::I64(i);
-                    let out = self.block(body, base)?;
-                    self.next(out, state, &mut collected, base);
-                }
-                self.finish_loop(state, collected, &s.vars, base);
-            }
-            COp::While(state, init, cond, body) => {
-                let init = self.take(init, &s.kill, base);
-                self.put(state, init, base);
-                let mut collected = vec![Data::Any(Vec::new()); body.results.len() - state.len()];
-                loop {
-                    self.tick(s.span)?;
-                    self.cost += 1;
-                    let c = self.block(cond, base)?;
-                    let [Value::Bool(true)] = c[..] else { break };
-                    let out = self.block(body, base)?;
-                    self.next(out, state, &mut collected, base);
-                }
-                self.finish_loop(state, collected, &s.vars, base);
-            }
-            COp::Build(extents, indices, body) => {
-                let shape: Vec<usize> = extents.iter().map(|e| self.int(e, base).max(0) as usize).collect();
-                self.kill(&s.kill, base);
-                let ranks: Vec<usize> = s.types.iter().map(|t| self.rank(*t) - shape.len()).collect();
-                let mut stacks: Vec<Stack> = ranks.iter().map(|r| Stack::new(shape.clone(), *r)).collect();
-                let n = self.room(&shape, s.span)?;
-                let mut at = vec![0usize; shape.len()];
-                for _ in 0..n {
-                    self.tick(s.span)?;
-                    self.cost += 1;
-                    for (v, i) in indices.iter().zip(&at) {
-                        self.stack[base + v.index()] = Value::I64(*i as i64);
-                    }
-                    let out = self.block(body, base)?;
-                    for (stack, v) in stacks.iter_mut().zip(out) {
-                        stack.push(v).map_err(|f| f.at(&self.program, s.span))?;
-                    }
-                    for axis in (0..at.len()).rev() {
-                        at[axis] += 1;
-                        if at[axis] < shape[axis] {
-                            break;
-                        }
-                        at[axis] = 0;
-                    }
-                }
-                let out = stacks.into_iter().zip(ranks).map(|(s, r)| s.finish(r)).collect();
-                self.put(&s.vars, out, base);
-            }
-        }
-        self.kill(&s.kill_after, base);
-        Ok(())
-    }
-
-    /// Hands the next state to the next turn and keeps what is collected.
-    fn next(&mut self, out: Values, state: &[Var], collected: &mut [Data], base: usize) {
-        for (k, v) in out.into_iter().enumerate() {
-            match state.get(k) {
-                Some(s) => self.stack[base + s.index()] = v,
-                None => {
-                    self.cost += 1;
-                    collected[k - state.len()].push(v);
-                }
-            }
-        }
-    }
-
-    fn finish_loop(&mut self, state: &[Var], collected: Vec<Data>, vars: &[Var], base: usize) {
-        for (s, v) in state.iter().zip(vars) {
-            self.stack[base + v.index()] = std::mem::replace(&mut self.stack[base + s.index()], Value::Unit);
-        }
-        for (data, v) in collected.into_iter().zip(&vars[state.len()..]) {
-            self.stack[base + v.index()] = Value::Array(Rc::new(Array::vector(data)));
         }
     }
 
@@ -408,6 +241,17 @@ impl Machine {
             _ => 0,
         }
     }
+}
+
+/// The stack is used up.
+#[cold]
+pub(crate) fn too_deep(span: Span) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error("E0710", span, "the stack is used up")
+            .at("in this call")
+            .note("a recursion went too deep, or never ends")
+            .hint("raise the limit by --max-memory, or write the recursion as a loop"),
+    )
 }
 
 /// An error in another file, such as the library, also says where it was called from.

@@ -61,6 +61,8 @@ impl Machine {
     /// From here on, numbers that are not finite are looked out for.
     pub fn watch(&mut self) {
         self.watch = Some(Box::default());
+        // Arithmetic is compiled in the form that can be watched.
+        self.codes.clear();
     }
 
     /// What was seen.

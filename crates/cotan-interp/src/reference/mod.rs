@@ -14,7 +14,7 @@ mod tests;
 mod value;
 
 use crate::code::{CBlock, COp, CStmt, Code, compile};
-use crate::machine::{called_from, here, resident};
+use crate::machine::{called_from, here, resident, too_deep};
 use crate::{Host, Limits, Value};
 use array::Stack;
 use cotan_ir::{AdOp, Atom, Block, Capture, FnId, Func, Lit, Op, Program, Rules, Type, TypeId, Var};
@@ -130,12 +130,7 @@ impl Reference {
 
     fn run_body(&mut self, f: FnId, args: Vals, span: Span) -> Res<Vals> {
         if here() < self.floor {
-            return Err(Box::new(
-                Diagnostic::error("E0710", span, "the stack is used up")
-                    .at("in this call")
-                    .note("a recursion went too deep, or never ends")
-                    .hint("raise the limit by --max-memory, or write the recursion as a loop"),
-            ));
+            return Err(too_deep(span));
         }
         self.tick(span)?;
         let code = self.code(f);
