@@ -43,6 +43,7 @@ pub(crate) fn reverse(
         region_of: Vec::new(),
         views: FxHashMap::default(),
         extents: FxHashMap::default(),
+        same_shape: FxHashMap::default(),
         acc_parts: FxHashMap::default(),
         readers: FxHashMap::default(),
         has_accumulators: false,
@@ -148,6 +149,8 @@ pub(crate) struct Reverse<'p> {
     views: FxHashMap<Var, View>,
     /// Extents of arrays that are known as operands.
     extents: FxHashMap<Var, Vec<Atom>>,
+    /// Arrays that have the shape of another.
+    same_shape: FxHashMap<Var, Var>,
     /// Accumulators that are a part of another.
     acc_parts: FxHashMap<Var, (Atom, Step)>,
     /// What was taken from an accumulator has this cotangent (`None`: zero).
@@ -228,10 +231,27 @@ impl Reverse<'_> {
             Op::Fill { extents, .. } => {
                 self.extents.insert(v, extents.clone());
             }
+            // Arrays of the shape of an operand: one set of extents serves a whole chain.
+            Op::Map(_, args) => {
+                let operand = args
+                    .iter()
+                    .filter_map(Atom::var)
+                    .find(|a| matches!(self.w.ty(self.w.vars[*a].ty), Type::Array { .. }));
+                self.has_shape_of(v, operand);
+            }
+            Op::Update { array: a, .. } | Op::Copy(a) => self.has_shape_of(v, a.var()),
             Op::AccPart { acc, step } => {
                 self.acc_parts.insert(v, (acc.clone(), step.clone()));
             }
             _ => {}
+        }
+    }
+
+    fn has_shape_of(&mut self, v: Var, operand: Option<Var>) {
+        // The first of a chain stands for all, so that none is walked twice.
+        if let Some(a) = operand {
+            let first = self.same_shape.get(&a).copied().unwrap_or(a);
+            self.same_shape.insert(v, first);
         }
     }
 

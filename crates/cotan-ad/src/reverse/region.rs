@@ -357,6 +357,7 @@ impl Reverse<'_> {
     /// The extents of an array of the forward part, as operands that the backward part may use.
     pub(super) fn extents_of(&mut self, array: &Atom) -> Vec<Atom> {
         let v = array.var().expect("arrays are variables");
+        let v = self.same_shape.get(&v).copied().unwrap_or(v);
         if let Some(known) = self.extents.get(&v) {
             return known.clone();
         }
