@@ -262,6 +262,22 @@ pub fn add_at(whole: &CellRef, at: &[At], extents: &[usize], value: Value) -> Re
     Ok(())
 }
 
+/// Adds to an element where that is simple: an array of binary64 that nobody shares. Otherwise nothing happens.
+pub fn add_float(whole: &CellRef, at: &[At], x: f64) -> bool {
+    let mut c = whole.borrow_mut();
+    let Cell::Value(Value::Array(a)) = &mut *c else { return false };
+    let Some(Array { shape, data: Data::F64(data) }) = Rc::get_mut(a) else { return false };
+    let offset = match (at, &shape[..]) {
+        ([At::One(i)], [n]) if (0..*n as i64).contains(i) => *i as usize,
+        ([At::One(i), At::One(j)], [m, n]) if (0..*m as i64).contains(i) && (0..*n as i64).contains(j) => {
+            *i as usize * n + *j as usize
+        }
+        _ => return false,
+    };
+    data[offset] += x;
+    true
+}
+
 /// Subscripts into a part, as subscripts into the whole.
 fn compose(first: &[At], then: &[At], extents: &[usize]) -> Vec<At> {
     let mut then = then.iter();

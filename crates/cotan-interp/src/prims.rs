@@ -6,7 +6,7 @@
 use crate::array::{Data, array};
 use crate::fault::Fault;
 use crate::value::{Array, Value};
-use cotan_prim::{Prim, Scalar};
+use cotan_prim::{Prim, PrimError, Scalar};
 
 const BLOCK: usize = 4096;
 
@@ -155,13 +155,8 @@ pub fn map(prim: Prim, args: &[Value]) -> Result<Value, Fault> {
     Ok(array(shape, out))
 }
 
-/// The matrix product.
-pub fn matmul(a: &Array, b: &Array) -> Result<Value, Fault> {
-    let wrong = || Fault::Shapes {
-        left: a.shape.clone(),
-        right: b.shape.clone(),
-        what: "the inner extents of a matrix product",
-    };
+/// The matrix product; `zero` is the empty sum. Every element sums its products from the left.
+pub fn matmul(a: &Array, b: &Array, zero: &Value) -> Result<Value, Fault> {
     let (m, k, k2, n, shape) = match (&a.shape[..], &b.shape[..]) {
         ([m, k], [k2, n]) => (*m, *k, *k2, *n, vec![*m, *n]),
         ([m, k], [k2]) => (*m, *k, *k2, 1, vec![*m]),
@@ -169,26 +164,36 @@ pub fn matmul(a: &Array, b: &Array) -> Result<Value, Fault> {
         _ => unreachable!("ranks are checked before"),
     };
     if k != k2 {
-        return Err(wrong());
+        let (left, right) = (a.shape.clone(), b.shape.clone());
+        return Err(Fault::Shapes { left, right, what: "the inner extents of a matrix product" });
     }
-    macro_rules! product {
-        ($x:expr, $y:expr, $zero:expr, $kind:path) => {{
-            let mut out = vec![$zero; m * n];
-            for i in 0..m {
-                for l in 0..k {
-                    let x = $x[i * k + l];
-                    for j in 0..n {
-                        out[i * n + j] += x * $y[l * n + j];
-                    }
+    /// Row by row, so that memory is read in order.
+    fn product<T: Copy>(
+        (m, k, n): (usize, usize, usize),
+        (x, y, zero): (&[T], &[T], T),
+        add: impl Fn(T, T, T) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let mut out = vec![zero; m * n];
+        for i in 0..m {
+            let row = &mut out[i * n..(i + 1) * n];
+            for l in 0..k {
+                let x = x[i * k + l];
+                for (sum, y) in row.iter_mut().zip(&y[l * n..(l + 1) * n]) {
+                    *sum = add(*sum, x, *y)?;
                 }
             }
-            Ok(array(shape, $kind(out)))
-        }};
+        }
+        Some(out)
     }
-    match (&a.data, &b.data) {
-        (Data::F32(x), Data::F32(y)) => product!(x, y, 0.0f32, Data::F32),
-        (Data::I64(x), Data::I64(y)) => product!(x, y, 0i64, Data::I64),
-        (Data::F64(x), Data::F64(y)) => product!(x, y, 0.0f64, Data::F64),
-        _ => Ok(array(shape, Data::F64(vec![0.0; m * n]))),
-    }
+    let size = (m, k, n);
+    let data = match (&a.data, &b.data) {
+        (Data::F64(x), Data::F64(y)) => product(size, (x, y, 0.0), |s, x, y| Some(s + x * y)).map(Data::F64),
+        (Data::F32(x), Data::F32(y)) => product(size, (x, y, 0.0), |s, x, y| Some(s + x * y)).map(Data::F32),
+        (Data::I64(x), Data::I64(y)) => {
+            product(size, (x, y, 0), |s: i64, x, y| s.checked_add(x.checked_mul(y)?)).map(Data::I64)
+        }
+        // One side is empty: the sums are empty, if there are any.
+        _ => Some(Data::fill(zero, m * n)),
+    };
+    Ok(array(shape, data.ok_or(Fault::Prim(PrimError::Overflow))?))
 }

@@ -121,8 +121,19 @@ pub fn dot(a: &Value, b: &Value) -> Result<f64, Fault> {
         (Value::F64(x), Value::F64(y)) => Ok(x * y),
         (Value::F32(x), Value::F32(y)) => Ok(f64::from(*x) * f64::from(*y)),
         (Value::Tuple(x), Value::Tuple(y)) => all(x, y),
-        (Value::Adt(x), Value::Adt(y)) => all(&x.fields, &y.fields),
-        (Value::Fn(x), Value::Fn(y)) => all(&x.captures, &y.captures),
+        (Value::Adt(x), Value::Adt(y)) => {
+            if x.variant != y.variant {
+                let name = |v: u32| Part::Variant(x.adt, v);
+                return Err(Fault::Tangents(name(x.variant), name(y.variant)));
+            }
+            all(&x.fields, &y.fields)
+        }
+        (Value::Fn(x), Value::Fn(y)) => {
+            if x.code != y.code {
+                return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(y.code)));
+            }
+            all(&x.captures, &y.captures)
+        }
         (Value::Array(x), Value::Array(y)) => {
             if x.shape != y.shape {
                 let (left, right) = (x.shape.clone(), y.shape.clone());

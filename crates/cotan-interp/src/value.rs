@@ -93,3 +93,63 @@ pub enum Data {
 
 /// A shared accumulator cell.
 pub type AccRef = Option<Rc<RefCell<crate::acc::Cell>>>;
+
+impl Drop for AdtValue {
+    fn drop(&mut self) {
+        dismantle(&mut self.fields);
+    }
+}
+
+impl Drop for Closure {
+    fn drop(&mut self) {
+        dismantle(&mut self.captures);
+    }
+}
+
+/// Values inside a value that nobody else holds.
+fn own_parts(v: &mut Value) -> Option<&mut Vec<Value>> {
+    match v {
+        Value::Tuple(parts) => Rc::get_mut(parts),
+        Value::Adt(a) => Rc::get_mut(a).map(|a| &mut a.fields),
+        Value::Fn(f) => Rc::get_mut(f).map(|f| &mut f.captures),
+        Value::Array(a) => match Rc::get_mut(a).map(|a| &mut a.data) {
+            Some(Data::Any(parts)) => Some(parts),
+            _ => None,
+        },
+        Value::Residual(r) => Rc::get_mut(r).and_then(|r| own_parts(&mut r.payload)),
+        Value::Unit
+        | Value::F64(_)
+        | Value::F32(_)
+        | Value::I64(_)
+        | Value::Bool(_)
+        | Value::Str(_)
+        | Value::Zero
+        | Value::Acc(_) => None,
+    }
+}
+
+fn has_parts(v: &Value) -> bool {
+    match v {
+        Value::Tuple(_) | Value::Adt(_) | Value::Fn(_) | Value::Residual(_) => true,
+        Value::Array(a) => matches!(a.data, Data::Any(_)),
+        _ => false,
+    }
+}
+
+/// Takes apart what is nested deeply, such as a list of a million elements, whose drop would recurse as often.
+fn dismantle(parts: &mut [Value]) {
+    let mut work: Vec<Value> = Vec::new();
+    let collect = |parts: &mut [Value], work: &mut Vec<Value>| {
+        for v in parts {
+            if has_parts(v) && own_parts(v).is_some_and(|inner| inner.iter().any(has_parts)) {
+                work.push(std::mem::replace(v, Value::Unit));
+            }
+        }
+    };
+    collect(parts, &mut work);
+    while let Some(mut v) = work.pop() {
+        if let Some(inner) = own_parts(&mut v) {
+            collect(inner, &mut work);
+        }
+    }
+}

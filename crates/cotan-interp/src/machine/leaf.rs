@@ -38,7 +38,7 @@ impl Machine {
             Op::AccNull => Ok(one(Value::Acc(None))),
             Op::AccPart { acc, step } => {
                 let whole = self.atom(acc, base);
-                let which = self.which(step, s.types[0], base);
+                let which = self.which(step, &s.types, base);
                 self.kill(&s.kill, base);
                 let Value::Acc(whole) = whole else { unreachable!("an accumulator") };
                 let part = match whole {
@@ -267,7 +267,14 @@ impl Machine {
             Op::MatMul(..) => {
                 let (a, b) = (arr(&args[0]), arr(&args[1]));
                 self.cost += 2 * a.data.len() as u64 * b.shape.get(1).copied().unwrap_or(1) as u64;
-                prims::matmul(&a, &b).map_err(|f| f.at(&self.program, span))?
+                if let ([m, _], [_, n]) = (&a.shape[..], &b.shape[..]) {
+                    self.room(&[*m, *n], span)?;
+                }
+                let zero = match self.element_zero(s.types[0]) {
+                    Value::Unit => Value::I64(0),
+                    zero => zero,
+                };
+                prims::matmul(&a, &b, &zero).map_err(|f| f.at(&self.program, span))?
             }
             Op::SpaceAdd(..) => {
                 let b = args.pop().expect("two");
@@ -378,9 +385,19 @@ impl Machine {
         Ok(smallvec::smallvec![v])
     }
 
-    fn which(&mut self, step: &Step, acc_ty: TypeId, base: usize) -> Which {
+    /// `types`: of the part, and of the whole.
+    fn which(&mut self, step: &Step, types: &[TypeId], base: usize) -> Which {
         match step {
-            Step::Proj(i) => Which::Proj(*i as usize, *i as usize + 1),
+            Step::Proj(i) => {
+                let n = match self.program.ty(types[1]) {
+                    Type::Acc(of) => match self.program.ty(*of) {
+                        Type::Tuple(parts) => parts.len(),
+                        _ => *i as usize + 1,
+                    },
+                    _ => *i as usize + 1,
+                };
+                Which::Proj(*i as usize, n)
+            }
             Step::Field { adt, variant, index } => {
                 let n = self.program.adts[*adt].variants[*variant as usize].fields.len();
                 Which::Field(*adt, *variant, *index as usize, n)
@@ -390,7 +407,7 @@ impl Machine {
                 Which::Capture(*code, *index as usize, n)
             }
             Step::Index { subs, extents } => {
-                let cells = match self.program.ty(acc_ty) {
+                let cells = match self.program.ty(types[0]) {
                     Type::Acc(of) => !self.is_plain(*of),
                     _ => false,
                 };
@@ -534,13 +551,21 @@ fn arg_reduce(max: bool, a: &Array) -> Result<Value, Fault> {
     if a.data.is_empty() {
         return Err(Fault::Empty(if max { "maximum" } else { "minimum" }));
     }
-    let mut best = 0;
-    for i in 1..a.data.len() {
-        let (x, y) = (as_f64(&a.data.get(i)), as_f64(&a.data.get(best)));
-        if (max && x > y) || (!max && x < y) || (x.is_nan() && !y.is_nan()) {
-            best = i;
-        }
+    /// The first position that beats all before it.
+    fn first<T: Copy>(v: &[T], beats: impl Fn(T, T) -> bool) -> usize {
+        (1..v.len()).fold(0, |best, i| if beats(v[i], v[best]) { i } else { best })
     }
+    fn float<T: Copy + PartialOrd>(max: bool) -> impl Fn(T, T) -> bool {
+        // Only NaN differs from itself.
+        #[expect(clippy::eq_op, reason = "the types have no common name for this")]
+        move |x, y| (max && x > y) || (!max && x < y) || (x != x && y == y)
+    }
+    let best = match &a.data {
+        Data::F64(v) => first(v, float(max)),
+        Data::F32(v) => first(v, float(max)),
+        Data::I64(v) => first(v, |x, y| if max { x > y } else { x < y }),
+        Data::Bool(_) | Data::Any(_) => unreachable!("numbers"),
+    };
     Ok(Value::I64(best as i64))
 }
 

@@ -6,7 +6,7 @@
 
 use crate::code::{CBlock, COp, CStmt, Code};
 use crate::value::{Array, Value};
-use cotan_ir::{Atom, Deriv, FnId, Lit, Op, Program, Type, TypeId, Var, VarInfo};
+use cotan_ir::{AdtId, Atom, Deriv, FnId, Lit, Op, Program, Step, Sub, Type, TypeId, Var, VarInfo};
 use cotan_prim::Prim;
 use cotan_source::{Idx, IndexVec, Span};
 use rustc_hash::FxHashMap;
@@ -42,6 +42,10 @@ pub(super) enum Ins {
     Dim { dst: u32, array: Operand, axis: u32 },
     /// A component, field or capture, of this type.
     Part { dst: u32, whole: Operand, index: u32, ty: TypeId },
+    /// A tuple, nominal value or closure of these parts.
+    Make { dst: u32, kind: Kind, parts: Box<[Operand]> },
+    /// Adds to an element of an accumulated array of floats: positions, then extents.
+    AddAt { acc: Operand, at: Box<[Operand]>, value: Operand },
     /// One value into another slot.
     Move { dst: u32, from: Operand },
     /// Values into other slots, all read before one is written.
@@ -82,6 +86,17 @@ pub(super) enum Ins {
     Return(Box<[Operand]>),
     /// Any other operation.
     Leaf(Box<CStmt>),
+}
+
+/// What is made of parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// A tuple.
+    Tuple,
+    /// A variant, or its tangent.
+    Adt(AdtId, u32),
+    /// A closure, or its tangent.
+    Fn(FnId),
 }
 
 /// A function.
@@ -230,11 +245,19 @@ impl Maker<'_> {
     }
 
     /// Values into slots, without those that are there already.
-    fn moves(pairs: Vec<(u32, Operand)>) -> Vec<(u32, Operand)> {
+    fn moves(mut pairs: Vec<(u32, Operand)>) -> Vec<(u32, Operand)> {
+        let stays = |(dst, from): &(u32, Operand)| matches!(from, Operand::Slot(s) | Operand::Last(s) if s == dst);
+        let staying: Vec<u32> = pairs.iter().filter(|p| stays(p)).map(|p| p.0).collect();
+        pairs.retain(|p| !stays(p));
+        // What stays is not given away to another.
+        for (_, from) in &mut pairs {
+            if let Operand::Last(s) = *from
+                && staying.contains(&s)
+            {
+                *from = Operand::Slot(s);
+            }
+        }
         pairs
-            .into_iter()
-            .filter(|(dst, from)| !matches!(from, Operand::Slot(s) | Operand::Last(s) if s == dst))
-            .collect()
     }
 
     fn move_ins(pairs: Vec<(u32, Operand)>) -> Ins {
@@ -245,12 +268,54 @@ impl Maker<'_> {
     }
 
     fn stmts(&mut self, b: &CBlock) {
-        for s in &b.stmts {
+        let mut stmts = b.stmts.iter().peekable();
+        while let Some(s) = stmts.next() {
             self.span = s.span;
+            if let Some(add) = stmts.peek()
+                && self.add_at(s, add)
+            {
+                stmts.next();
+                continue;
+            }
             self.stmt(s);
             self.span = s.span;
             self.drop_vars(&s.unused);
         }
+    }
+
+    /// Two statements as one: an element of an accumulator, and a float that is added to it.
+    fn add_at(&mut self, part: &CStmt, add: &CStmt) -> bool {
+        let (
+            COp::Leaf(Op::AccPart { acc, step: Step::Index { subs, extents } }),
+            COp::Leaf(Op::AccAdd { acc: to, value }),
+        ) = (&part.op, &add.op)
+        else {
+            return false;
+        };
+        let element = part.vars[0];
+        let float = match self.program.ty(self.vars[element].ty) {
+            Type::Acc(of) => *self.program.ty(*of) == Type::F64,
+            _ => false,
+        };
+        let again = value.var() == Some(element);
+        if !float || again || to.var() != Some(element) || !add.kill.contains(&element) || subs.len() != extents.len() {
+            return false;
+        }
+        let mut atoms = vec![acc, value];
+        for sub in subs {
+            match sub {
+                Sub::At(i) => atoms.push(i),
+                Sub::Range(..) => return false,
+            }
+        }
+        atoms.extend(extents);
+        let kill: Vec<Var> = part.kill.iter().chain(&add.kill).copied().filter(|v| *v != element).collect();
+        let mut operands = self.operands(&atoms, &kill).into_vec();
+        let at = operands.split_off(2).into();
+        let value = operands.pop().expect("the value");
+        let acc = operands.pop().expect("the accumulator");
+        self.push(Ins::AddAt { acc, at, value });
+        true
     }
 
     /// Binds the results of a statement.
@@ -504,9 +569,14 @@ impl Maker<'_> {
         let kill = s.kill.iter().filter(|v| !self.is_scalar(**v)).map(|v| Var::new(self.slot(*v) as usize)).collect();
         self.release_vars(&s.kill);
         let vars = self.results(&s.vars).iter().map(|slot| Var::new(*slot as usize)).collect();
+        let mut types = s.types.clone();
+        if let COp::Leaf(Op::AccPart { acc: Atom::Var(acc), .. }) = &s.op {
+            // The type of the whole says how many parts there are.
+            types.push(self.vars[*acc].ty);
+        }
         self.push(Ins::Leaf(Box::new(CStmt {
             vars,
-            types: s.types.clone(),
+            types,
             op: COp::Leaf(op),
             span: s.span,
             kill,
@@ -525,10 +595,13 @@ impl Maker<'_> {
             Op::Copy(a) => vec![a],
             Op::Index { array, at } if at.len() <= 2 && element(self) => [array].into_iter().chain(at).collect(),
             Op::Update { array, subs, value } => match &subs[..] {
-                [cotan_ir::Sub::At(i)] if self.rank(s.types[0]) == 1 => vec![array, i, value],
+                [Sub::At(i)] if self.rank(s.types[0]) == 1 => vec![array, i, value],
                 _ => return None,
             },
             Op::Dim { array, .. } => vec![array],
+            Op::Tuple(parts) if !parts.is_empty() => parts.iter().collect(),
+            Op::Adt { fields, .. } | Op::TanAdt { fields, .. } => fields.iter().collect(),
+            Op::Closure { captures, .. } | Op::TanClosure { captures, .. } => captures.iter().collect(),
             Op::Proj(base, _) | Op::Field { base, .. } | Op::Capture { base, .. } => vec![base],
             _ => return None,
         };
@@ -551,6 +624,13 @@ impl Maker<'_> {
             Op::Index { .. } => Ins::Index2 { dst: dsts[0], array: next(), at: Box::new([next(), next()]) },
             Op::Update { .. } => Ins::Update1 { dst: dsts[0], array: next(), with: Box::new([next(), next()]) },
             Op::Dim { axis, .. } => Ins::Dim { dst: dsts[0], array: next(), axis: *axis },
+            Op::Tuple(_) => Ins::Make { dst: dsts[0], kind: Kind::Tuple, parts: args.collect() },
+            Op::Adt { adt, variant, .. } | Op::TanAdt { adt, variant, .. } => {
+                Ins::Make { dst: dsts[0], kind: Kind::Adt(*adt, *variant), parts: args.collect() }
+            }
+            Op::Closure { code, .. } | Op::TanClosure { code, .. } => {
+                Ins::Make { dst: dsts[0], kind: Kind::Fn(*code), parts: args.collect() }
+            }
             Op::Proj(_, index) | Op::Field { index, .. } | Op::Capture { index, .. } => {
                 Ins::Part { dst: dsts[0], whole: next(), index: *index, ty: s.types[0] }
             }

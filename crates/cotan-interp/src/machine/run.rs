@@ -3,16 +3,18 @@
 //! In: functions as lists of instructions. Out: their results. Calls of the program live in `frames` and `stack`, not on the stack of the
 //! thread, so that a deep recursion costs what its variables cost.
 
-use super::linear::{Ins, Linear, Operand, nothing_collected};
+use super::linear::{Ins, Kind, Linear, Operand, nothing_collected};
 use super::{Machine, Res, Residuals, Values, called_from, too_deep, watch, wrap};
+use crate::acc::{self, Which};
 use crate::array::{At, Stack};
 use crate::code::COp;
 use crate::fault::Fault;
 use crate::prims;
-use crate::value::{Array, Value};
+use crate::value::{AdtValue, Array, Closure, Value};
 use cotan_ir::{Deriv, FnId};
 use cotan_prim::{Prim, PrimError};
 use cotan_source::{Diagnostic, Span};
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// A caller that waits.
@@ -266,6 +268,31 @@ impl Machine {
                     };
                     // A part of the sparse zero is zero.
                     self.stack[base + *dst as usize] = part.unwrap_or_else(|| self.settle(Value::Zero, *ty));
+                }
+                Ins::Make { dst, kind, parts } => {
+                    self.cost += 1 + parts.len() as u64;
+                    let slots = &mut self.stack[base..];
+                    let parts: Vec<Value> = parts.iter().map(|p| read(slots, p)).collect();
+                    slots[*dst as usize] = match *kind {
+                        Kind::Tuple => Value::Tuple(Rc::new(parts)),
+                        Kind::Adt(adt, variant) => Value::Adt(Rc::new(AdtValue { adt, variant, fields: parts })),
+                        Kind::Fn(code) => Value::Fn(Rc::new(Closure { code, captures: parts })),
+                    };
+                }
+                Ins::AddAt { acc, at, value } => {
+                    self.cost += 2;
+                    let slots = &mut self.stack[base..];
+                    if let (Value::Acc(Some(cell)), Value::F64(x)) = (get(slots, acc), get(slots, value)) {
+                        let (at, extents) = at.split_at(at.len() / 2);
+                        let at: SmallVec<[At; 3]> = at.iter().map(|i| At::One(int(get(slots, i)))).collect();
+                        if !acc::add_float(cell, &at, *x) {
+                            let extents: Vec<usize> =
+                                extents.iter().map(|e| int(get(slots, e)).max(0) as usize).collect();
+                            let part = check!(acc::part(cell, Which::Index(at.to_vec(), extents, false)));
+                            check!(acc::add(&part, Value::F64(*x)));
+                        }
+                    }
+                    done(slots, acc);
                 }
                 Ins::Move { dst, from } => {
                     let slots = &mut self.stack[base..];
