@@ -95,8 +95,7 @@ impl Expander<'_, '_> {
                 let f_tan = self.w.tangent(f_ty);
                 let mut args = vec![x.clone(), self.w.emit(Op::Zero, f_tan)];
                 if self.w.differentiable(arg) {
-                    let tan = self.w.tangent(arg);
-                    args.push(self.w.coerce(dx.clone(), tan));
+                    args.push(fitting(&mut self.w, dx.clone(), x.clone()));
                 }
                 let mut types = vec![res];
                 let active = self.w.differentiable(res);
@@ -119,7 +118,7 @@ impl Expander<'_, '_> {
                     &[res, residual],
                 );
                 let code = self.code(kind, f_ty, parts[1]);
-                let mut captures = vec![out[1].into(), x.clone()];
+                let mut captures = vec![out[1].into(), x.clone(), out[0].into()];
                 if kind == Kind::Pullback {
                     captures.push(f.clone());
                 }
@@ -153,6 +152,18 @@ impl Expander<'_, '_> {
 
 fn capture(w: &mut Writer<'_>, base: Var, code: FnId, index: u32, ty: TypeId) -> Atom {
     w.emit(Op::Capture { base: base.into(), code, index }, ty)
+}
+
+/// A dense tangent that a user gave as a sparse one; sizes and variants are checked against its point.
+fn fitting(w: &mut Writer<'_>, given: Atom, point: Atom) -> Atom {
+    let (ty, of) = (w.type_of(&given), w.type_of(&point));
+    let tan = w.tangent(of);
+    let sparse = w.coerce(given, tan);
+    if !w.is_float(ty) {
+        // For its check: filling in zeros fails where the shapes differ.
+        w.emit(Op::Densify { tan: sparse.clone(), like: point }, ty);
+    }
+    sparse
 }
 
 fn captures(list: &[(&str, TypeId)]) -> Option<Vec<Capture>> {
@@ -190,8 +201,8 @@ fn pullback_code(program: &mut Program<Never>, kind: Kind, f_ty: TypeId, pb_ty: 
         let x = capture(w, this, id, 1, arg);
         let mut args = Vec::new();
         if w.differentiable(res) {
-            let tan = w.tangent(res);
-            args.push(w.coerce(dy.into(), tan));
+            let y = capture(w, this, id, 2, res);
+            args.push(fitting(w, dy.into(), y));
         }
         let acc_ty = w.acc(f_ty);
         let acc_f = w.emit(if kind == Kind::Pullback { Op::AccNew(None) } else { Op::AccNull }, acc_ty);
@@ -208,7 +219,7 @@ fn pullback_code(program: &mut Program<Never>, kind: Kind, f_ty: TypeId, pb_ty: 
             return vec![dense(w, out_ty)];
         }
         let Type::Tuple(parts) = w.ty(out_ty).clone() else { unreachable!("a pullback yields a pair") };
-        let f = capture(w, this, id, 2, f_ty);
+        let f = capture(w, this, id, 3, f_ty);
         let f_tan = w.tangent(f_ty);
         let df = w.emit(Op::AccTake(acc_f), f_tan);
         let df = w.emit(Op::Densify { tan: df, like: f }, parts[0]);
@@ -216,7 +227,7 @@ fn pullback_code(program: &mut Program<Never>, kind: Kind, f_ty: TypeId, pb_ty: 
         vec![w.emit(Op::Tuple(vec![df, dx]), out_ty)]
     });
     let mut func = w.func("pullback".into(), vec![this, dy], body, Span::NONE);
-    let mut list = vec![("residual", residual_ty), ("point", arg)];
+    let mut list = vec![("residual", residual_ty), ("point", arg), ("value", res)];
     if kind == Kind::Pullback {
         list.push(("function", f_ty));
     }

@@ -92,7 +92,6 @@ pub fn own_traits<A: Operator>(
         | Op::If { .. }
         | Op::Switch { .. }
         | Op::For { .. }
-        | Op::While { .. }
         | Op::Fill { .. }
         | Op::Dim { .. }
         | Op::Argsort(_)
@@ -137,7 +136,9 @@ pub fn own_traits<A: Operator>(
             Step::Proj(_) => PURE,
             Step::Field { .. } | Step::Capture { .. } | Step::Index { .. } => FAILS,
         },
-        Op::Index { .. }
+        // It may never end, which counts as failing: a loop is not removed because nobody reads what it makes.
+        Op::While { .. }
+        | Op::Index { .. }
         | Op::Slice { .. }
         | Op::Update { .. }
         | Op::ArgReduce { .. }

@@ -95,12 +95,12 @@ fn select(condition: Term, yes: Term, no: Term) -> Term {
     Term::Op(Prim::Select, vec![condition, yes, no])
 }
 
-/// A slope that is finite at every finite point.
+/// A slope that is finite whatever the operands are, infinities included.
 fn bounded(term: Term) -> Partial {
     Partial::Formula { term, may_be_non_finite: false }
 }
 
-/// A slope that has poles or overflows.
+/// A slope that has poles or overflows, or is infinite or NaN where an operand is.
 fn unbounded(term: Term) -> Partial {
     Partial::Formula { term, may_be_non_finite: true }
 }
@@ -170,7 +170,7 @@ impl Prim {
                 }
             }
             Prim::Neg => Partial::MinusOne,
-            Prim::Mul => bounded(if first { Y } else { X }),
+            Prim::Mul => unbounded(if first { Y } else { X }),
             // A product that annihilates is there because a factor may be infinite.
             Prim::AMul => unbounded(if first { Y } else { X }),
             Prim::Div => unbounded(if first { div(num(1.0), Y) } else { neg(div(R, Y)) }),
@@ -209,20 +209,20 @@ impl Prim {
             Prim::Log2 => unbounded(div(num(consts::LOG2_E), X)),
             Prim::Log10 => unbounded(div(num(consts::LOG10_E), X)),
             Prim::Log1p => unbounded(div(num(1.0), op2(Prim::Add, num(1.0), X))),
-            Prim::Sin => bounded(op1(Prim::Cos, X)),
-            Prim::Cos => bounded(neg(op1(Prim::Sin, X))),
-            Prim::Tan => bounded(op2(Prim::Add, num(1.0), mul(R, R))),
+            Prim::Sin => unbounded(op1(Prim::Cos, X)),
+            Prim::Cos => unbounded(neg(op1(Prim::Sin, X))),
+            Prim::Tan => unbounded(op2(Prim::Add, num(1.0), mul(R, R))),
             Prim::Asin => unbounded(over_circle(1.0)),
             Prim::Acos => unbounded(over_circle(-1.0)),
-            Prim::Atan => bounded(div(num(1.0), op2(Prim::Add, num(1.0), mul(X, X)))),
+            Prim::Atan => unbounded(div(num(1.0), op2(Prim::Add, num(1.0), mul(X, X)))),
             Prim::Sinh => unbounded(op1(Prim::Cosh, X)),
             Prim::Cosh => unbounded(op1(Prim::Sinh, X)),
             // 1 - tanh(x)**2 would cancel in both tails, 1 / cosh(x)**2 brings an infinity into higher derivatives.
             Prim::Tanh => {
                 let twice = |c| op1(Prim::Sigmoid, mul(num(c), X));
-                bounded(mul(num(4.0), mul(twice(2.0), twice(-2.0))))
+                unbounded(mul(num(4.0), mul(twice(2.0), twice(-2.0))))
             }
-            Prim::Asinh => bounded(div(num(1.0), op2(Prim::Hypot, num(1.0), X))),
+            Prim::Asinh => unbounded(div(num(1.0), op2(Prim::Hypot, num(1.0), X))),
             Prim::Acosh => {
                 let below = op1(Prim::Sqrt, op2(Prim::Sub, X, num(1.0)));
                 let above = op1(Prim::Sqrt, op2(Prim::Add, X, num(1.0)));
@@ -230,8 +230,8 @@ impl Prim {
                 unbounded(div(div(num(1.0), below), above))
             }
             Prim::Atanh => unbounded(div(num(1.0), unit_gap())),
-            Prim::Erf => bounded(bell(consts::FRAC_2_SQRT_PI)),
-            Prim::Erfc => bounded(bell(-consts::FRAC_2_SQRT_PI)),
+            Prim::Erf => unbounded(bell(consts::FRAC_2_SQRT_PI)),
+            Prim::Erfc => unbounded(bell(-consts::FRAC_2_SQRT_PI)),
             Prim::Lgamma => unbounded(op1(Prim::Digamma, X)),
             Prim::Digamma => unbounded(op2(Prim::Polygamma, Term::Int(1), X)),
             Prim::Polygamma => {
@@ -242,18 +242,18 @@ impl Prim {
                 }
             }
             // 1 - sigmoid(x) would cancel in the right tail.
-            Prim::Sigmoid => bounded(mul(R, op1(Prim::Sigmoid, neg(X)))),
-            Prim::Softplus => bounded(op1(Prim::Sigmoid, X)),
+            Prim::Sigmoid => unbounded(mul(R, op1(Prim::Sigmoid, neg(X)))),
+            Prim::Softplus => unbounded(op1(Prim::Sigmoid, X)),
             Prim::Atan2 => {
                 let length = op2(Prim::Hypot, X, Y);
                 let over = |t| unless_origin(length.clone(), div(div(t, length.clone()), length.clone()));
                 unbounded(if first { over(Y) } else { over(neg(X)) })
             }
-            Prim::Hypot => bounded(unless_origin(R, div(if first { X } else { Y }, R))),
+            Prim::Hypot => unbounded(unless_origin(R, div(if first { X } else { Y }, R))),
             Prim::Select => match arg {
                 0 => Partial::Zero,
-                1 => bounded(select(X, num(1.0), num(0.0))),
-                _ => bounded(select(X, num(0.0), num(1.0))),
+                1 => unbounded(select(X, num(1.0), num(0.0))),
+                _ => unbounded(select(X, num(0.0), num(1.0))),
             },
             Prim::ToFloat | Prim::ToFloat32 => Partial::One,
             Prim::Sign | Prim::Floor | Prim::Ceil | Prim::Round | Prim::Trunc | Prim::ToInt => Partial::Zero,

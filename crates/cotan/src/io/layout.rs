@@ -22,6 +22,8 @@ pub enum Doc {
 
 /// Lines are at most so long where that can be.
 const WIDTH: usize = 100;
+/// No line is indented further.
+const DEEPEST: usize = 64;
 
 impl Doc {
     /// On one line.
@@ -83,6 +85,10 @@ impl Doc {
 
     /// Writes at an indentation, after `before` characters of the line.
     fn write_lines(&self, out: &mut String, indent: usize, before: usize) {
+        // Deeper than this nobody reads lines, and the blanks of a long list would be its square.
+        if indent > DEEPEST {
+            return self.write_line(out);
+        }
         let room = WIDTH.saturating_sub(indent + before + 1);
         match self {
             Doc::Named(name, doc) => {
