@@ -119,6 +119,15 @@ impl Data {
         each_data!(self, v => v[from..to].to_vec())
     }
 
+    /// A copy that can take so many more without moving.
+    fn with_room(&self, more: usize) -> Data {
+        each_data!(self, v => {
+            let mut out = Vec::with_capacity(v.len() + more);
+            out.extend_from_slice(v);
+            out
+        })
+    }
+
     fn extend(&mut self, other: &Data) {
         match (&mut *self, other) {
             (Data::F64(v), Data::F64(w)) => v.extend_from_slice(w),
@@ -302,7 +311,7 @@ impl Array {
         }
         let mut shape = self.shape.clone();
         shape[0] += other.shape[0];
-        let mut data = self.data.clone();
+        let mut data = self.data.with_room(other.data.len());
         data.extend(&other.data);
         Ok(Array { shape, data })
     }

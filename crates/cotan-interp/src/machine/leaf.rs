@@ -5,7 +5,7 @@ use crate::acc::{self, Which, cell};
 use crate::array::{At, Data, Stack, array};
 use crate::code::CStmt;
 use crate::fault::{Fault, Part};
-use crate::value::{AdtValue, Array, Closure, Value};
+use crate::value::{Array, Value};
 use crate::{prims, space};
 use cotan_ir::{Atom, Effect, Op, ReduceOp, Step, Sub, Type, TypeId};
 use cotan_source::Diagnostic;
@@ -152,41 +152,15 @@ impl Machine {
             other => unreachable!("{other:?} is no array"),
         };
         let v = match op {
-            Op::Copy(_) | Op::Sparse(_) | Op::StopGradient(_) => self.settle(args.remove(0), s.types[0]),
+            Op::Sparse(_) | Op::StopGradient(_) => self.settle(args.remove(0), s.types[0]),
             Op::Prim(prim, _) => prims::apply(*prim, &args).map_err(|f| f.at(&self.program, span))?,
             Op::Map(prim, _) => {
                 let v = prims::map(*prim, &args).map_err(|f| f.at(&self.program, span))?;
                 self.count(&v);
                 v
             }
-            Op::Tuple(_) => {
-                self.cost += args.len() as u64;
-                if args.is_empty() { Value::Unit } else { Value::Tuple(Rc::new(args.into_vec())) }
-            }
-            Op::Proj(_, i) => match &args[0] {
-                Value::Tuple(vs) => vs[*i as usize].clone(),
-                Value::Zero | Value::Unit => self.settle(Value::Zero, s.types[0]),
-                other => unreachable!("{other:?} is no tuple"),
-            },
-            Op::Adt { adt, variant, .. } | Op::TanAdt { adt, variant, .. } => {
-                self.cost += args.len() as u64;
-                Value::Adt(Rc::new(AdtValue { adt: *adt, variant: *variant, fields: args.into_vec() }))
-            }
-            Op::Field { variant, index, .. } => match &args[0] {
-                Value::Adt(a) => {
-                    debug_assert_eq!(a.variant, *variant);
-                    a.fields[*index as usize].clone()
-                }
-                other => unreachable!("{other:?} is no nominal value"),
-            },
-            Op::Closure { code, .. } | Op::TanClosure { code, .. } => {
-                self.cost += args.len() as u64;
-                Value::Fn(Rc::new(Closure { code: *code, captures: args.into_vec() }))
-            }
-            Op::Capture { index, .. } => match &args[0] {
-                Value::Fn(c) => c.captures[*index as usize].clone(),
-                other => unreachable!("{other:?} is no closure"),
-            },
+            // Others are short instructions.
+            Op::Tuple(_) => Value::Unit,
             Op::Array(_) => {
                 let rank = self.rank(s.types[0]);
                 let mut stack = Stack::new(vec![args.len()], rank - 1);
@@ -213,7 +187,6 @@ impl Machine {
                 }
                 v
             }
-            Op::Dim { axis, .. } => Value::I64(arr(&args[0]).shape[*axis as usize] as i64),
             Op::Reduce(op, _) => {
                 let a = arr(&args[0]);
                 self.cost += a.data.len() as u64;
@@ -231,6 +204,8 @@ impl Machine {
             }
             Op::Gather { .. } => {
                 let positions = int_list(&arr(&args[1]));
+                let width = arr(&args[0]).shape[1..].iter().product();
+                self.room(&[positions.len(), width], span)?;
                 let v = Value::Array(Rc::new(arr(&args[0]).gather(&positions).map_err(|f| f.at(&self.program, span))?));
                 self.count(&v);
                 v
@@ -254,8 +229,9 @@ impl Machine {
                 acc::take(&target)
             }
             Op::Concat(..) => {
-                let v =
-                    Value::Array(Rc::new(arr(&args[0]).concat(&arr(&args[1])).map_err(|f| f.at(&self.program, span))?));
+                let (a, b) = (arr(&args[0]), arr(&args[1]));
+                self.room(&[a.data.len() + b.data.len()], span)?;
+                let v = Value::Array(Rc::new(a.concat(&b).map_err(|f| f.at(&self.program, span))?));
                 self.count(&v);
                 v
             }
