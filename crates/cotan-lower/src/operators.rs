@@ -6,6 +6,7 @@ use crate::frame::Frame;
 use cotan_core::{BinaryOp, UnaryOp};
 use cotan_ir::{Atom, Lit, Op, Type, TypeId};
 use cotan_prim::Prim;
+use cotan_source::Diagnostic;
 
 /// What an operand is to an operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,37 @@ impl Frame<'_, '_> {
         }
     }
 
+    fn holds_function(&self, ty: TypeId, seen: &mut Vec<TypeId>) -> bool {
+        if seen.contains(&ty) {
+            return false;
+        }
+        seen.push(ty);
+        match self.kind(ty).clone() {
+            Type::Fn { .. } | Type::Residual | Type::Acc(_) => true,
+            Type::Array { elem, .. } => self.holds_function(elem, seen),
+            Type::Tuple(parts) => parts.iter().any(|p| self.holds_function(*p, seen)),
+            Type::Adt(id) => {
+                let fields: Vec<TypeId> =
+                    self.b.program.adts[id].variants.iter().flat_map(|v| &v.fields).map(|f| f.1).collect();
+                fields.into_iter().any(|f| self.holds_function(f, seen))
+            }
+            Type::F64 | Type::F32 | Type::I64 | Type::Bool | Type::Str | Type::Tan(_) => false,
+        }
+    }
+
+    /// The checker cannot know for generic code: `==` between values that turn out to hold functions.
+    fn refuse_comparison(&mut self) {
+        let span = self.b.span();
+        let repeated = self.s.diagnostics.iter().any(|d| d.code == "E0605" && d.primary.span == span);
+        if !repeated {
+            self.s.diagnostics.push(
+                Diagnostic::error("E0605", span, "functions cannot be compared")
+                    .at("compared here, in generic code that is used at a type with a function inside")
+                    .hint("compare what the functions were made from"),
+            );
+        }
+    }
+
     /// A binary operator, except `&&` and `||`.
     pub fn binary(&mut self, op: BinaryOp, left: Atom, right: Atom) -> Atom {
         let (lt, rt) = (self.b.type_of(&left), self.b.type_of(&right));
@@ -44,6 +76,9 @@ impl Frame<'_, '_> {
             BinaryOp::Pow => self.power(rt),
             BinaryOp::MatMul => return self.emit(Op::MatMul(left, right)),
             BinaryOp::Eq | BinaryOp::Ne => {
+                if lk == Kind::Space && self.holds_function(lt, &mut Vec::new()) {
+                    self.refuse_comparison();
+                }
                 let (scalar, ne) = (lk == Kind::Scalar, op == BinaryOp::Ne);
                 return match (scalar, ne) {
                     (true, false) => self.emit(Op::Prim(Prim::Eq, vec![left, right])),
