@@ -2,6 +2,8 @@
 //!
 //! In: an unknown name and the names that there are. Out: the closest one, if it is close.
 
+use cotan_source::edit_distance;
+
 /// The closest of `candidates` to `name`, if few letters differ; ties go to the first in alphabetical order.
 pub fn suggestion<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<String> {
     let limit = match name.chars().count() {
@@ -14,33 +16,12 @@ pub fn suggestion<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> 
         if candidate == name || candidate.len().abs_diff(name.len()) > limit {
             continue;
         }
-        let d = if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate) };
+        let d = if candidate.eq_ignore_ascii_case(name) { 0 } else { edit_distance(name, candidate) };
         if d <= limit && d < name.chars().count() && best.is_none_or(|b| (d, candidate) < b) {
             best = Some((d, candidate));
         }
     }
     best.map(|(_, c)| c.to_string())
-}
-
-/// The edit distance with transpositions of neighbours.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = change.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

@@ -5,12 +5,14 @@
 
 mod codes;
 mod diagnostic;
+mod distance;
 mod index;
 mod render;
 mod source;
 
 pub use codes::{all_codes, explain};
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use distance::edit_distance;
 pub use index::{Idx, IndexVec};
 pub use render::render;
 pub use source::{FileId, Source, SourceMap, Span, Spanned};

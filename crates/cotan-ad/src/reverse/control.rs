@@ -2,6 +2,7 @@
 
 use super::Reverse;
 use super::region::{Kind, Walked};
+use crate::expand::tree_from;
 use crate::writer::Tree;
 use cotan_ir::{AdtDef, AdtKind, Atom, Block, Op, Step, Stmt, Sub, Type, TypeId, Var, VariantDef, leaves};
 use cotan_prim::Prim;
@@ -251,29 +252,8 @@ impl Reverse<'_> {
 
     /// The cotangent of `v` from the values of its leaves.
     fn tree_of(&mut self, v: Var, leaves: &[Carry]) -> Tree {
-        fn build(
-            w: &crate::writer::Writer<'_>,
-            ty: TypeId,
-            path: &mut Vec<u32>,
-            find: &dyn Fn(&[u32]) -> Option<Var>,
-        ) -> Tree {
-            match w.ty(ty) {
-                Type::Tuple(parts) => Tree::Tuple(
-                    (0..)
-                        .zip(parts)
-                        .map(|(i, part)| {
-                            path.push(i);
-                            let tree = build(w, *part, path, find);
-                            path.pop();
-                            tree
-                        })
-                        .collect(),
-                ),
-                _ => find(path).map_or(Tree::None, |v| Tree::Atom(v.into())),
-            }
-        }
-        let find = |path: &[u32]| leaves.iter().find(|c| c.0 == v && c.1 == path).map(|c| c.2);
-        build(&self.w, self.w.vars[v].ty, &mut Vec::new(), &find)
+        let mine: Vec<_> = leaves.iter().filter(|c| c.0 == v).map(|c| (c.1.clone(), c.2.into())).collect();
+        tree_from(&self.w, self.w.vars[v].ty, &mut Vec::new(), &mine)
     }
 
     /// The forward body that also collects what the backward body needs; the variables of the collections; how to load from them.
