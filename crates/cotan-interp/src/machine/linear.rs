@@ -9,7 +9,7 @@ use crate::value::{Array, Value};
 use cotan_ir::{AdtId, Atom, Deriv, FnId, Lit, Op, Program, Step, Sub, Type, TypeId, Var, VarInfo};
 use cotan_prim::Prim;
 use cotan_source::{Idx, IndexVec, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Where an operand comes from.
@@ -118,6 +118,7 @@ pub(super) fn linear(program: &Program, code: &Code, vars: &IndexVec<Var, VarInf
         plain,
         slot_of: FxHashMap::default(),
         used: Vec::new(),
+        first_free: 0,
         freed: Vec::new(),
         pinned: Vec::new(),
         ins: Vec::new(),
@@ -141,6 +142,8 @@ struct Maker<'a> {
     slot_of: FxHashMap<Var, u32>,
     /// Which slots hold a value that is still needed.
     used: Vec<bool>,
+    /// No slot below this one is free.
+    first_free: usize,
     /// Slots that became free since the start of the branch at hand.
     freed: Vec<u32>,
     /// Slots that stay as they are until their loop ends.
@@ -178,7 +181,11 @@ impl Maker<'_> {
     fn take_slot(&mut self, wanted: Option<u32>) -> u32 {
         let free = match wanted {
             Some(s) if !self.used[s as usize] => Some(s as usize),
-            _ => self.used.iter().position(|used| !used),
+            _ => {
+                let free = self.used[self.first_free..].iter().position(|used| !used).map(|i| self.first_free + i);
+                self.first_free = free.map_or(self.used.len(), |slot| slot) + 1;
+                free
+            }
         };
         let slot = free.unwrap_or_else(|| {
             self.used.push(false);
@@ -197,6 +204,7 @@ impl Maker<'_> {
     fn release(&mut self, slot: u32) {
         if !self.pinned.contains(&slot) {
             self.used[slot as usize] = false;
+            self.first_free = self.first_free.min(slot as usize);
             self.freed.push(slot);
         }
     }
@@ -219,12 +227,18 @@ impl Maker<'_> {
     /// Operands that are read in this order, after which the slots of `kill` are free.
     fn operands(&mut self, atoms: &[&Atom], kill: &[Var]) -> Box<[Operand]> {
         let mut out = Vec::with_capacity(atoms.len());
+        // Residuals have as many operands as the function has values: no search within a search.
+        let killed: FxHashSet<Var> = kill.iter().copied().filter(|v| !self.is_scalar(*v)).collect();
+        let last: FxHashMap<Var, usize> = if killed.is_empty() {
+            FxHashMap::default()
+        } else {
+            atoms.iter().enumerate().filter_map(|(i, a)| Some((a.var()?, i))).collect()
+        };
         for (i, a) in atoms.iter().enumerate() {
             out.push(match a {
                 Atom::Var(v) => {
                     let slot = self.slot(*v);
-                    let again = atoms[i + 1..].iter().any(|b| b.var() == Some(*v));
-                    if kill.contains(v) && !again && !self.is_scalar(*v) {
+                    if killed.contains(v) && last.get(v) == Some(&i) {
                         Operand::Last(slot)
                     } else {
                         Operand::Slot(slot)
@@ -424,6 +438,7 @@ impl Maker<'_> {
 
     /// Slots as they were when a repeated block began.
     fn restore(&mut self, used: &[bool]) {
+        self.first_free = 0;
         self.used[..used.len()].copy_from_slice(used);
         self.used[used.len()..].fill(false);
     }
