@@ -20,7 +20,7 @@ mod writer;
 pub use expand::expand;
 
 use cotan_ir::{
-    AdtDef, AdtId, AdtKind, Block, Deriv, Derive, FnId, Func, Never, Program, Rules, Type, TypeId, VariantDef,
+    AdtDef, AdtId, AdtKind, Block, Deriv, Derive, FnId, Func, Never, Op, Program, Rules, Type, TypeId, VariantDef,
 };
 use cotan_ir::{leaves, tangent_type};
 use cotan_source::{Diagnostic, IndexVec};
@@ -107,6 +107,22 @@ pub(crate) fn request(program: &mut Program<Never>, state: &mut State, function:
         return *id;
     }
     let rules = program.fns[function].rules.clone();
+    if which == Deriv::Body {
+        let mut body = Func { rules: Rules::default(), ..program.fns[function].clone() };
+        match program.named_function(function) {
+            Some(callee) => {
+                let callee = request(program, state, callee, Deriv::Body);
+                if let Some(Op::Call { func, .. }) = body.body.stmts.last_mut().map(|s| &mut s.op) {
+                    *func = callee;
+                }
+            }
+            None if rules.is_empty() => return function,
+            None => {}
+        }
+        let body = program.fns.push(body);
+        program.derived.insert((function, Deriv::Body), body);
+        return body;
+    }
     match (which, rules.vjp, rules.jvp) {
         (Deriv::Fwd, Some((fwd, _)), _) => return fwd,
         (Deriv::Bwd, Some((_, bwd)), _) => return bwd,
@@ -131,6 +147,7 @@ pub(crate) fn request(program: &mut Program<Never>, state: &mut State, function:
             program.derived.insert((function, Deriv::Bwd), bwd);
             if which == Deriv::Fwd { fwd } else { bwd }
         }
+        Deriv::Body => unreachable!("answered before"),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod array;
 mod code;
 mod fault;
 pub mod fmt;
+mod leaves;
 mod machine;
 mod prims;
 mod reference;

@@ -53,6 +53,7 @@ pub fn visit_convert<A: Operator, B>(op: &Op<A>, block: &mut dyn FnMut(&Block<A>
         Op::SpaceDot(a, b) => Op::SpaceDot(a, b),
         Op::ZeroLike(a) => Op::ZeroLike(a),
         Op::Move(x, dx) => Op::Move(x, dx),
+        Op::Inspect(what, args) => Op::Inspect(what, args),
         Op::Zero => Op::Zero,
         Op::Densify { tan, like } => Op::Densify { tan, like },
         Op::Spread { tan, extents } => Op::Spread { tan, extents },

@@ -3,7 +3,7 @@
 //! In: an operation, and what is known of the functions that it calls. Out: its [`Traits`], by which a pass decides
 //! whether it may be removed, merged with another or moved. Running long or deep is not counted: what nobody needs need not run.
 
-use crate::{Atom, FnId, Lit, Op, Operator, Program, ReduceOp, Step, Type, Var, VarInfo};
+use crate::{Atom, FnId, Inspect, Lit, Op, Operator, Program, ReduceOp, Step, Type, Var, VarInfo};
 use cotan_prim::Prim;
 use cotan_source::IndexVec;
 use rustc_hash::FxHashMap;
@@ -129,9 +129,16 @@ pub fn own_traits<A: Operator>(
                 _ => FAILS,
             },
         },
-        Op::SpaceAdd(a, b) | Op::SpaceDot(a, b) | Op::Move(a, b) | Op::Densify { tan: a, like: b } => {
+        Op::SpaceAdd(a, b)
+        | Op::SpaceDot(a, b)
+        | Op::Move(a, b)
+        | Op::Densify { tan: a, like: b } => {
             fails_if(!(is_scalar(a) && is_scalar(b)))
         }
+        Op::Inspect(what, _) => match what {
+            Inspect::LeafNumbers | Inspect::Compare => PURE,
+            Inspect::LeafName | Inspect::TangentFrom => FAILS,
+        },
         Op::TanPart { step, .. } => match step {
             Step::Proj(_) => PURE,
             Step::Field { .. } | Step::Capture { .. } | Step::Index { .. } => FAILS,

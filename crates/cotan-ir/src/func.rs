@@ -42,6 +42,13 @@ pub struct Rules {
     pub jvp: Option<FnId>,
 }
 
+impl Rules {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.vjp.is_none() && self.jvp.is_none()
+    }
+}
+
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VarInfo {

@@ -7,7 +7,7 @@ use crate::parts::{array_type, capture_type, closure_type, field_type, part_type
 use crate::print::print_type;
 use crate::signature::dispatch_signature;
 use crate::{
-    AdOp, AdtId, Atom, Block, Effect, FnId, Lit, Op, Operator, Program, Step, Sub, Type, TypeId, Var, VarInfo,
+    AdOp, AdtId, Atom, Block, Effect, FnId, Inspect, Lit, Op, Operator, Program, Step, Sub, Type, TypeId, Var, VarInfo,
     tangent_type,
 };
 use cotan_prim::{ArgKind, Prim, ScalarType};
@@ -388,6 +388,27 @@ impl<A: Operator> Infer<'_, A> {
                 self.one(Type::F64)
             }
             Op::Move(x, _) => found(self.ty(x)),
+            Op::Inspect(what, args) => match (what, &args[..]) {
+                (Inspect::LeafNumbers, [_]) => {
+                    let elem = self.program.intern(Type::F64);
+                    self.one(Type::Array { rank: 1, elem })
+                }
+                (Inspect::LeafName, [_, i]) => {
+                    self.want(i, Type::I64)?;
+                    self.one(Type::Str)
+                }
+                (Inspect::TangentFrom, [_, numbers]) => {
+                    let elem = self.program.intern(Type::F64);
+                    self.want(numbers, Type::Array { rank: 1, elem })?;
+                    Ok(None)
+                }
+                (Inspect::Compare, [a, b, rtol]) => {
+                    self.same(a, b)?;
+                    self.want(rtol, Type::F64)?;
+                    self.one(Type::Str)
+                }
+                _ => Err(format!("{what:?} of {} operands", args.len())),
+            },
             Op::ZeroLike(_) | Op::Zero | Op::Densify { .. } | Op::Sparse(_) => Ok(None),
             Op::Spread { tan, extents } => {
                 self.all_int(extents)?;

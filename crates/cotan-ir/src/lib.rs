@@ -27,7 +27,7 @@ pub use convert::visit_convert;
 pub use effects::{FnTraits, Traits, own_traits, prim_fails, traits};
 pub use func::{Block, Capture, Func, Rules, Stmt, VarInfo};
 pub use infer::{atom_type, lit_type, result_types, scalar_type};
-pub use op::{AdOp, Atom, Deriv, Effect, Lit, Never, Op, ReduceOp, Step, Sub};
+pub use op::{AdOp, Atom, Deriv, Effect, Inspect, Lit, Never, Op, ReduceOp, Step, Sub};
 pub use operator::Operator;
 pub use parts::{array_type, closure_type, part_type, sub_type};
 pub use print::{print_func, print_function, print_lit, print_program, print_type};

@@ -65,6 +65,8 @@ pub enum Deriv {
     Fwd,
     /// Residual and cotangents to cotangents.
     Bwd,
+    /// The function itself without its own rules: it is differentiated by its body. What it calls keeps its rules.
+    Body,
 }
 
 /// The type without values: a `Program<Never>` holds no operator of differentiation.
@@ -151,6 +153,21 @@ pub enum Step {
         /// Extents of the array, one per axis.
         extents: Vec<Atom>,
     },
+}
+
+/// A question about the float leaves of a value of any type. Leaves are in order of tuples, fields, captures, and arrays row by
+/// row. The answers are constants to differentiation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Inspect {
+    /// `x` to a vector of F64: its float leaves.
+    LeafNumbers,
+    /// `(x, i: I64)` to Str: the path from `x` to its leaf `i`, such as `.layers[2].bias`. Checked.
+    LeafName,
+    /// `(x, numbers: [F64])` to the dense tangent of `x` with these leaves. Checked: as many as there are.
+    TangentFrom,
+    /// `(a, b, rtol: F64)`, `a` and `b` of one type, to Str: the path to the first leaf where they differ by more than `rtol`
+    /// (relative to the larger one, or to a thousandth of the largest leaf), with what is there; empty if they agree.
+    Compare,
 }
 
 /// Reports to the outside that change no value; they run in the order of the program.
@@ -379,6 +396,9 @@ pub enum Op<A = Never> {
     ZeroLike(Atom),
     /// `(x, dx)`: the point along a dense or sparse tangent; parts without floats stay.
     Move(Atom, Atom),
+
+    /// A question about the leaves of a value.
+    Inspect(Inspect, Vec<Atom>),
 
     /// The sparse zero of the result's type (0 for floats, a tuple of zeros, else `Zero`).
     Zero,

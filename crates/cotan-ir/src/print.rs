@@ -15,8 +15,8 @@
 //! ```
 
 use crate::{
-    AdOp, AdtId, AdtKind, Atom, Block, Deriv, Effect, FnId, Func, Lit, Op, Operator, Program, ReduceOp, Step, Stmt,
-    Sub, Type, TypeId, Var, VarInfo,
+    AdOp, AdtId, AdtKind, Atom, Block, Deriv, Effect, FnId, Func, Inspect, Lit, Op, Operator, Program, ReduceOp, Step,
+    Stmt, Sub, Type, TypeId, Var, VarInfo,
 };
 use cotan_source::{IndexVec, Span};
 use std::fmt::Write;
@@ -105,6 +105,16 @@ pub(crate) fn deriv_name(which: Deriv) -> &'static str {
         Deriv::Jvp => "jvp",
         Deriv::Fwd => "fwd",
         Deriv::Bwd => "bwd",
+        Deriv::Body => "body",
+    }
+}
+
+pub(crate) fn inspect_name(what: Inspect) -> &'static str {
+    match what {
+        Inspect::LeafNumbers => "leaf_numbers",
+        Inspect::LeafName => "leaf_name",
+        Inspect::TangentFrom => "tangent_from",
+        Inspect::Compare => "compare",
     }
 }
 
@@ -551,6 +561,7 @@ impl<A: Operator> Printer<'_, A> {
             Op::SpaceDot(a, b) => self.call("space_dot", &[a, b]),
             Op::ZeroLike(a) => self.call("zero_like", &[a]),
             Op::Move(a, b) => self.call("move", &[a, b]),
+            Op::Inspect(what, args) => self.call_list(inspect_name(*what), args),
 
             Op::Zero => self.call("zero", &[]),
             Op::Densify { tan, like } => self.call("densify", &[tan, like]),

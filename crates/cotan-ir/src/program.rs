@@ -1,6 +1,6 @@
 //! A program and the interface through which derivatives are made on demand.
 
-use crate::{AdtId, Deriv, FnId, Func, Never, Type, TypeId, TypeTable};
+use crate::{AdtId, Atom, Deriv, FnId, Func, Never, Op, Operator, Type, TypeId, TypeTable};
 use cotan_source::{Diagnostic, IndexVec};
 use rustc_hash::FxHashMap;
 
@@ -35,6 +35,24 @@ impl<A> Program<A> {
     /// The type of `id`.
     pub fn ty(&self, id: TypeId) -> &Type {
         self.types.get(id)
+    }
+
+    /// The top-level function that a function value stands for, if `code` is that of such a value: it only calls the function.
+    pub fn named_function(&self, code: FnId) -> Option<FnId>
+    where
+        A: Operator,
+    {
+        let f = &self.fns[code];
+        if f.captures.as_ref().is_none_or(|c| !c.is_empty()) {
+            return None;
+        }
+        let (last, before) = f.body.stmts.split_last()?;
+        let Op::Call { func, .. } = &last.op else { return None };
+        let passes_on = before.iter().all(|s| matches!(s.op, Op::Proj(..)))
+            && f.body.results.iter().map(Atom::var).eq(last.vars.iter().copied().map(Some));
+        // A closure that does no more than call the function is a function of its own.
+        let same = self.fns[*func].span == f.span && self.fns[*func].name == f.name;
+        (passes_on && same).then_some(*func)
     }
 
     /// Interns a type.

@@ -120,6 +120,7 @@ pub fn derivative_signature<A>(
 ) -> Signature {
     let differentiable = |program: &Program<A>, ty: &TypeId| crate::differentiable(program, *ty);
     match which {
+        Deriv::Body => (params.to_vec(), results.to_vec()),
         Deriv::Jvp => {
             let mut all = params.to_vec();
             for p in params {

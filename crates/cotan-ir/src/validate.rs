@@ -132,7 +132,7 @@ fn derivatives<A: Operator>(program: &mut Program<A>, faults: &mut Vec<String>) 
         // The residual of a known function is its own nominal type, or, under a rule, whatever the rule keeps.
         let own = program.residuals.get(&of).copied().map(|id| program.intern(Type::Adt(id)));
         match which {
-            Deriv::Jvp => {}
+            Deriv::Jvp | Deriv::Body => {}
             Deriv::Fwd => {
                 if let (Some(want), Some(found)) = (want_results.last_mut(), found_results.last()) {
                     *want = own.unwrap_or(*found);

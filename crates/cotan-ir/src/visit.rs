@@ -40,6 +40,7 @@ macro_rules! walk_atoms {
             | Op::TanAdt { fields: items, .. }
             | Op::TanClosure { captures: items, .. }
             | Op::Effect(_, items)
+            | Op::Inspect(_, items)
             | Op::While { init: items, .. }
             | Op::Build { extents: items, .. } => {
                 for a in items {
@@ -224,6 +225,7 @@ macro_rules! no_blocks {
             | Op::SpaceDot(..)
             | Op::ZeroLike(_)
             | Op::Move(..)
+            | Op::Inspect(..)
             | Op::Zero
             | Op::Densify { .. }
             | Op::Spread { .. }

@@ -4,7 +4,7 @@
 //! a test finds.
 
 use crate::frame::{Frame, unit};
-use cotan_ir::{AdOp, Atom, Effect, Op, ReduceOp, TypeId};
+use cotan_ir::{AdOp, Atom, Deriv, Effect, Inspect, Op, ReduceOp, TypeId};
 use cotan_prim::Prim;
 
 /// A builtin.
@@ -38,6 +38,10 @@ pub enum Builtin {
     ZeroLike,
     /// A point along a tangent.
     Move,
+    /// A question about the leaves of a value.
+    Inspect(Inspect),
+    /// A function applied without its rule.
+    CallBody,
     /// The inner product.
     Dot,
     /// The value, shown.
@@ -74,6 +78,11 @@ impl Builtin {
             "stop_gradient" => Builtin::StopGradient,
             "zero_like" => Builtin::ZeroLike,
             "move" => Builtin::Move,
+            "leaf_numbers" => Builtin::Inspect(Inspect::LeafNumbers),
+            "leaf_name" => Builtin::Inspect(Inspect::LeafName),
+            "tangent_from" => Builtin::Inspect(Inspect::TangentFrom),
+            "compare" => Builtin::Inspect(Inspect::Compare),
+            "call_body" => Builtin::CallBody,
             "dot" => Builtin::Dot,
             "probe" => Builtin::Probe,
             "str" => Builtin::Str,
@@ -107,6 +116,8 @@ impl Frame<'_, '_> {
             Builtin::StopGradient => self.emit(Op::StopGradient(next())),
             Builtin::ZeroLike => self.emit_as(Op::ZeroLike(next()), ty),
             Builtin::Move => self.emit(Op::Move(next(), next())),
+            Builtin::Inspect(what) => self.emit_as(Op::Inspect(what, args.collect()), ty),
+            Builtin::CallBody => self.emit(Op::Dispatch { on: next(), path: vec![Deriv::Body], args: vec![next()] }),
             Builtin::Dot => self.emit(Op::SpaceDot(next(), next())),
             Builtin::Probe => self.emit(Op::Probe { label: next(), value: next(), backward: false }),
             Builtin::Str => self.emit(Op::ToStr(next())),

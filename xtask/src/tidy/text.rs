@@ -58,8 +58,10 @@ fn folder(file: &File) -> &str {
 
 /// Banned words outside comments.
 fn words(file: &File, faults: &mut Vec<String>) {
-    let door =
-        file.path.starts_with("crates/cotan-cli/") || file.path.starts_with("xtask/") || file.path.contains("/tests/");
+    let door = ["crates/cotan-cli/", "xtask/"].iter().any(|p| file.path.starts_with(p))
+        || file.path.contains("/tests/")
+        // Build scripts talk to cargo by printing.
+        || file.path.ends_with("/build.rs");
     for (number, line) in file.text.lines().enumerate() {
         let code = line.split("//").next().unwrap_or_default();
         let has = |(a, b): (&str, &str)| {

@@ -246,6 +246,7 @@ impl Forward<'_> {
             | Op::ArgReduce { .. }
             | Op::Argsort(_)
             | Op::ZeroLike(_)
+            | Op::Inspect(..)
             | Op::Zero
             | Op::Equal(..)
             | Op::ToStr(_)

@@ -258,7 +258,7 @@ impl Reverse<'_> {
     /// Whether the results of an operation depend on no parameter. (What blocks yield is taken to depend.)
     fn is_constant(&self, op: &Op) -> bool {
         match op {
-            Op::ZeroLike(_) | Op::StopGradient(_) => true,
+            Op::ZeroLike(_) | Op::Inspect(..) | Op::StopGradient(_) => true,
             Op::AccNew(_) | Op::AccNull | Op::AccPart { .. } | Op::AccTake(_) => false,
             op if op.has_blocks() => false,
             op => op.atoms().into_iter().filter_map(Atom::var).all(|v| self.constants.contains(&v)),
@@ -320,6 +320,7 @@ impl Reverse<'_> {
             | Op::ArgReduce { .. }
             | Op::Argsort(_)
             | Op::ZeroLike(_)
+            | Op::Inspect(..)
             | Op::Zero
             | Op::Equal(..)
             | Op::ToStr(_)

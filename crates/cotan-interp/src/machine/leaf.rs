@@ -288,6 +288,10 @@ impl Machine {
                 self.count(&v);
                 v
             }
+            Op::Inspect(what, _) => {
+                self.count(&args[0]);
+                crate::leaves::inspect(&self.program, *what, &args).map_err(|f| f.at(&self.program, span))?
+            }
             Op::Zero => self.settle(Value::Zero, s.types[0]),
             Op::Densify { .. } => {
                 let v = space::densify(&args[0], &args[1]).map_err(|f| f.at(&self.program, span))?;

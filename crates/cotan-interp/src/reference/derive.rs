@@ -76,6 +76,29 @@ impl Reference {
         }
     }
 
+    /// Calls a function value without its own rule.
+    pub(super) fn apply_body(&mut self, f: Val, x: Val, span: Span) -> Res<Val> {
+        let Val::Fn(fun) = &f else { unreachable!("{f:?} is not called") };
+        match &fun.code {
+            Code::Fn(code) => {
+                let code = *code;
+                let args = match self.program.named_function(code) {
+                    // The function's rule is not the one of the value.
+                    Some(callee) => {
+                        let args =
+                            if self.program.fns[callee].params.len() == 1 { vec![x] } else { x.parts().to_vec() };
+                        return Ok(self.run_body(callee, args.into(), span)?.remove(0));
+                    }
+                    None => smallvec::smallvec![f, x],
+                };
+                let out = self.run_body(code, args, span)?;
+                Ok(out.into_iter().next().expect("a function value has one result"))
+            }
+            Code::Pullback(_) => self.apply(f, x, span),
+            Code::Attached(_) => self.apply(fun.captures[0].clone(), x, span),
+        }
+    }
+
     /// The way back along a tape.
     fn pull(&mut self, skeleton: &Skeleton, captures: &[Val], dy: &Val, span: Span) -> Res<Val> {
         let (y, x, kept) = (&captures[0], &captures[1], &captures[2..]);

@@ -2,13 +2,13 @@
 
 use super::array::{Stack, arg_reduce, argsort, equal};
 use super::cell::{self, Cell, Which};
-use super::space::{densify, spread, zero_like};
+use super::space::{densify, spread, tangent_from, zero_like};
 use super::value::{Adt, Arr, Code, Val, array, differ, function, stop, tuple};
 use super::{Reference, Res, Vals};
 use crate::array::{At, Selection};
 use crate::code::CStmt;
 use crate::fault::{Fault, Part};
-use cotan_ir::{AdOp, Atom, Effect, Op, ReduceOp, Step, Sub, Type, TypeId};
+use cotan_ir::{AdOp, Atom, Effect, Inspect, Op, ReduceOp, Step, Sub, Type, TypeId};
 use cotan_prim::Prim;
 use cotan_source::Diagnostic;
 use std::rc::Rc;
@@ -190,6 +190,14 @@ impl Reference {
             Op::SpaceDot(..) => self.tapes.dot(&args[0], &args[1]).map_err(|f| f.at(&self.program, span))?,
             Op::ZeroLike(_) => zero_like(&args[0]),
             Op::Move(..) => self.tapes.move_along(&args[0], &args[1]).map_err(|f| f.at(&self.program, span))?,
+            Op::Inspect(Inspect::TangentFrom, _) => {
+                tangent_from(&args[0], &arr(&args[1]).data).map_err(|f| f.at(&self.program, span))?
+            }
+            Op::Inspect(what, _) => {
+                let given: Vec<crate::Value> = args.iter().map(|v| v.leave(self.names)).collect();
+                let out = crate::leaves::inspect(&self.program, *what, &given);
+                Val::enter(&out.map_err(|f| f.at(&self.program, span))?)
+            }
             Op::Zero => self.settle(Val::Zero, s.types[0]),
             Op::Densify { .. } => densify(&args[0], &args[1]).map_err(|f| f.at(&self.program, span))?,
             Op::Spread { .. } => {

@@ -17,7 +17,7 @@ use crate::code::{CBlock, COp, CStmt, Code, compile};
 use crate::machine::{called_from, here, resident, too_deep};
 use crate::{Host, Limits, Value};
 use array::Stack;
-use cotan_ir::{AdOp, Atom, Block, Capture, FnId, Func, Lit, Op, Program, Rules, Type, TypeId, Var};
+use cotan_ir::{AdOp, Atom, Block, Capture, Deriv, FnId, Func, Lit, Op, Program, Rules, Type, TypeId, Var};
 use cotan_source::{Diagnostic, Idx, IndexVec, Span};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -266,11 +266,14 @@ impl Reference {
 
     fn dispatch(&mut self, s: &CStmt<AdOp>, base: usize) -> Res<()> {
         let COp::Leaf(Op::Dispatch { on, path, args }) = &s.op else { unreachable!("a dispatch") };
-        assert!(path.is_empty(), "derivatives are made by values here");
         let f = self.atom(on, base);
         let mut args = self.take(args, &s.kill, base);
         let x = args.pop().expect("a function value takes one argument");
-        let y = self.apply(f, x, s.span)?;
+        let y = match path[..] {
+            [] => self.apply(f, x, s.span)?,
+            [Deriv::Body] => self.apply_body(f, x, s.span)?,
+            _ => unreachable!("derivatives are made by values here"),
+        };
         self.stack[base + s.vars[0].index()] = y;
         Ok(())
     }

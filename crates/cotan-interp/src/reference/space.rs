@@ -29,6 +29,27 @@ pub(super) fn tangent(tag: u64, v: &Val) -> Val {
     out.expect("nothing can differ from nothing")
 }
 
+/// The dense tangent with these leaves.
+pub(super) fn tangent_from(v: &Val, numbers: &[Val]) -> Result<Val, Fault> {
+    let mut at = 0;
+    let out = along(v, None, true, &mut |x, _| {
+        let number = numbers.get(at).map_or(0.0, |n| match n.plain() {
+            Val::F64(x) => *x,
+            _ => 0.0,
+        });
+        at += 1;
+        Ok(match x.float_zero() {
+            Val::F32(_) => Val::F32(number as f32),
+            _ => Val::F64(number),
+        })
+    });
+    if at != numbers.len() {
+        let what = "the numbers of a tangent and its leaves";
+        return Err(Fault::Shapes { left: vec![numbers.len()], right: vec![at], what });
+    }
+    out
+}
+
 impl Tapes {
     /// The point along a tangent.
     pub fn move_along(&mut self, v: &Val, d: &Val) -> Result<Val, Fault> {

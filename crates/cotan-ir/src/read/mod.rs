@@ -259,7 +259,7 @@ impl<A: Operator> Reader<A> {
     fn deriv(&mut self) -> Res<Deriv> {
         let span = self.span();
         let word = self.word()?;
-        let all = [Deriv::Jvp, Deriv::Fwd, Deriv::Bwd];
+        let all = [Deriv::Jvp, Deriv::Fwd, Deriv::Bwd, Deriv::Body];
         all.into_iter().find(|d| crate::print::deriv_name(*d) == word).ok_or_else(|| unknown(span, "derivative", &word))
     }
 

@@ -5,7 +5,7 @@
 
 use super::{Reader, Res, malformed, unknown};
 use crate::print::{effect_name, reduce_name};
-use crate::{AdOp, Atom, Block, Effect, Op, Operator, ReduceOp, Step, Sub, Var};
+use crate::{AdOp, Atom, Block, Effect, Inspect, Op, Operator, ReduceOp, Step, Sub, Var};
 use cotan_prim::Prim;
 use cotan_source::Span;
 
@@ -310,6 +310,10 @@ impl<A: Operator> Reader<A> {
             "space_dot" => two(&mut args).map(|(a, b)| Op::SpaceDot(a, b))?,
             "zero_like" => Op::ZeroLike(args.one()?),
             "move" => two(&mut args).map(|(a, b)| Op::Move(a, b))?,
+            "leaf_numbers" => Op::Inspect(Inspect::LeafNumbers, args.atoms()?),
+            "leaf_name" => Op::Inspect(Inspect::LeafName, args.atoms()?),
+            "tangent_from" => Op::Inspect(Inspect::TangentFrom, args.atoms()?),
+            "compare" => Op::Inspect(Inspect::Compare, args.atoms()?),
             "zero" => {
                 let [] = args.exactly()?;
                 Op::Zero

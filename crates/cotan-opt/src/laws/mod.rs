@@ -62,6 +62,7 @@ pub(crate) fn rewrite<A: Operator>(known: &Known<'_, A>, op: &Op<A>, types: &[Ty
         | Op::SpaceDot(..)
         | Op::ZeroLike(_)
         | Op::Move(..)
+        | Op::Inspect(..)
         | Op::Zero
         | Op::Densify { .. }
         | Op::Spread { .. }

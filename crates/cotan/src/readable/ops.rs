@@ -4,7 +4,7 @@
 
 use super::{Bind, Ending, Printer, Text, fn_name};
 use crate::io::Types;
-use cotan_ir::{AdOp, AdtId, AdtKind, Atom, Effect, Op, Operator, ReduceOp, Step, Stmt, Sub, Type, TypeId, Var};
+use cotan_ir::{Inspect, AdOp, AdtId, AdtKind, Atom, Effect, Op, Operator, ReduceOp, Step, Stmt, Sub, Type, TypeId, Var};
 use cotan_prim::Prim;
 
 impl<A: Operator> Printer<'_, A> {
@@ -195,7 +195,7 @@ impl<A: Operator> Printer<'_, A> {
                 };
                 self.call(name, &[a])
             }
-            Op::ArgReduce { max, array } => self.call(if *max { "argmax" } else { "argmin" }, &[array]),
+            Op::ArgReduce { max, array } => self.call(if *max { "argmax" } else { "argmin_index" }, &[array]),
             Op::Argsort(a) => self.call("argsort", &[a]),
             Op::Gather { array, positions } => self.call("gather", &[array, positions]),
             Op::ScatterAdd { base, positions, values } => self.call("scatter_add", &[base, positions, values]),
@@ -208,6 +208,15 @@ impl<A: Operator> Printer<'_, A> {
             Op::SpaceDot(a, b) => self.call("dot", &[a, b]),
             Op::ZeroLike(a) => self.call("zero_like", &[a]),
             Op::Move(a, b) => self.call("move", &[a, b]),
+            Op::Inspect(what, args) => {
+                let name = match what {
+                    Inspect::LeafNumbers => "leaf_numbers",
+                    Inspect::LeafName => "leaf_name",
+                    Inspect::TangentFrom => "tangent_from",
+                    Inspect::Compare => "compare",
+                };
+                self.call(name, &args.iter().collect::<Vec<_>>())
+            }
             Op::Zero => Text::tight("0.0"),
             Op::Densify { tan, like: _ } => self.atom(tan),
             Op::TanPart { tan, step } | Op::AccPart { acc: tan, step } => self.part(tan, step),
