@@ -120,6 +120,12 @@ pub struct CheckGradCommand {
     /// The largest relative difference that counts as equal
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-6)]
     pub tolerance: f64,
+    /// Check every rule that a run reaches instead: against the body, against differences, for linearity
+    #[arg(long)]
+    pub rules: bool,
+    /// With --rules: those of the library too
+    #[arg(long, requires = "rules")]
+    pub library: bool,
     #[command(flatten)]
     pub given: Given,
     #[command(flatten)]

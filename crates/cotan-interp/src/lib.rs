@@ -15,6 +15,6 @@ mod reference;
 mod space;
 pub mod value;
 
-pub use machine::{Host, Limits, Machine, Sighting, Watch};
+pub use machine::{Audit, Host, Limits, Machine, Sighting, Watch};
 pub use reference::Reference;
 pub use value::Value;

@@ -95,6 +95,9 @@ impl<'c> Frame<'_, 'c> {
             };
             return self.choose(On::Cond(cond), unit_ty, false, &effects, &mut arm);
         }
+        if let (Builtin::With(_), Ty::Fn(arg, ret)) = (builtin, self.scope.instantiate(self.s.core, &e.ty)) {
+            self.s.check_rule(self.b.program, &arg, &ret);
+        }
         let args = self.arguments(arg, count)?;
         self.b.set_span(e.span);
         let ty = self.ty(&e.ty);

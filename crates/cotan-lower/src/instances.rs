@@ -8,7 +8,7 @@ use crate::rules::Target;
 use crate::scan::Scan;
 use crate::shapes::Shape;
 use crate::types::{LARGEST_TYPES, Types, name, size};
-use crate::{Builtin, Root};
+use crate::{Builtin, Lowered, Root, RuleChecks};
 use cotan_core::{
     AdtId, ConstId, Expr, FnBody, Local, LocalFn, LocalFnId, LocalId, ParamId, Program as Core, Rule, Ty, argument_ty,
 };
@@ -115,10 +115,13 @@ pub(crate) struct Shared<'c> {
     /// Tables of code that has no variables of its own.
     no_locals: &'c IndexVec<LocalId, Local>,
     no_fns: &'c IndexVec<LocalFnId, LocalFn>,
+    /// The function that checks rules, if they are to be checked, and its instances.
+    checker: Option<cotan_core::FnId>,
+    checks: RuleChecks,
 }
 
 /// See [`lower`](crate::lower).
-pub(crate) fn run(core: &Core, roots: &[Root]) -> Result<(Program<AdOp>, Vec<FnId>), Vec<Diagnostic>> {
+pub(crate) fn run(core: &Core, roots: &[Root], checker: Option<cotan_core::FnId>) -> Result<Lowered, Vec<Diagnostic>> {
     let mut program = Program::default();
     let (no_locals, no_fns) = (IndexVec::new(), IndexVec::new());
     let mut shared = Shared {
@@ -133,6 +136,8 @@ pub(crate) fn run(core: &Core, roots: &[Root]) -> Result<(Program<AdOp>, Vec<FnI
         captured: FxHashMap::default(),
         no_locals: &no_locals,
         no_fns: &no_fns,
+        checker,
+        checks: RuleChecks::default(),
     };
     let roots = roots.iter().map(|r| shared.function(&mut program, r.function, &r.types)).collect();
     shared.check_types();
@@ -146,7 +151,7 @@ pub(crate) fn run(core: &Core, roots: &[Root]) -> Result<(Program<AdOp>, Vec<FnI
     if !shared.diagnostics.is_empty() {
         return Err(shared.diagnostics);
     }
-    Ok((program, roots))
+    Ok(Lowered { program, roots, checks: shared.checks })
 }
 
 impl<'c> Shared<'c> {
@@ -182,7 +187,24 @@ impl<'c> Shared<'c> {
             },
             FnBody::Builtin(_) => Work::Value { id: new, function: id, types: types.to_vec() },
         });
+        if !def.rules.is_empty() && self.checker.is_some() {
+            let value = self.value_of(program, id, types);
+            self.checks.values.insert(new, value);
+            let scope = self.scope_of(id, types);
+            self.check_rule(program, &scope.instantiate(core, &def.arg_ty()), &scope.instantiate(core, &def.ret));
+        }
         new
+    }
+
+    /// Makes the function that checks rules of functions from `arg` to `ret`.
+    pub fn check_rule(&mut self, program: &mut Program<AdOp>, arg: &Ty, ret: &Ty) {
+        let Some(checker) = self.checker else { return };
+        let (from, result) = (self.ty(program, arg), self.ty(program, ret));
+        let ty = program.intern(Type::Fn { arg: from, result });
+        if !self.checks.by_type.contains_key(&ty) {
+            let check = self.function(program, checker, &[arg.clone(), ret.clone()]);
+            self.checks.by_type.insert(ty, check);
+        }
     }
 
     fn scope_of(&self, id: cotan_core::FnId, types: &[Ty]) -> Scope<'c> {
@@ -293,6 +315,9 @@ impl<'c> Shared<'c> {
         let ret = scope.instantiate(core, &def.ret);
         let captures = self.captures(program, &scope, &def.captures);
         let new = self.declare_code(program, &def.name, &arg, &ret, captures, def.span);
+        if !def.rules.is_empty() {
+            self.check_rule(program, &arg, &ret);
+        }
         self.instances.insert(key, new);
         let shapes = shapes();
         self.captured.insert(new, shapes.clone());

@@ -35,6 +35,7 @@ pub use builtins::Builtin;
 use cotan_core::Ty;
 use cotan_ir::{AdOp, FnId, Program, TypeId};
 use cotan_source::Diagnostic;
+use rustc_hash::FxHashMap;
 
 /// A function that must be there, with the types that its generic parameters stand for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,10 +52,41 @@ impl From<cotan_core::FnId> for Root {
     }
 }
 
+/// A program with its roots, and what checks the rules in it.
+#[derive(Debug, Default)]
+pub struct Lowered {
+    /// The program.
+    pub program: Program<AdOp>,
+    /// The functions of the roots.
+    pub roots: Vec<FnId>,
+    /// How rules are checked, if that was asked for.
+    pub checks: RuleChecks,
+}
+
+/// How the rules that a program reaches are checked.
+#[derive(Clone, Debug, Default)]
+pub struct RuleChecks {
+    /// The checking function for function values of a type: of the function value and a point.
+    pub by_type: FxHashMap<TypeId, FnId>,
+    /// The code of the function value of a top-level function with rules.
+    pub values: FxHashMap<FnId, FnId>,
+}
+
+/// As [`lower`], with an instance of the generic function `checker: fn(fn(A) -> B, A) -> ()` for every type of function that
+/// has a rule.
+pub fn lower_with_checks(
+    core: &cotan_core::Program,
+    roots: &[Root],
+    checker: cotan_core::FnId,
+) -> Result<Lowered, Vec<Diagnostic>> {
+    instances::run(core, roots, Some(checker))
+}
+
 /// Lowers what the roots reach. The functions returned are those of the roots, in their order; a function has the
 /// parameters of its declaration (with their names) and one result.
 pub fn lower(core: &cotan_core::Program, roots: &[Root]) -> Result<(Program<AdOp>, Vec<FnId>), Vec<Diagnostic>> {
-    instances::run(core, roots)
+    let lowered = instances::run(core, roots, None)?;
+    Ok((lowered.program, lowered.roots))
 }
 
 /// The type of the program that stands for a type of the core without generic parameters; nominal types are added

@@ -10,7 +10,8 @@ use crate::failure::Failure;
 use crate::inputs::{self, Given};
 use crate::leaves::{self, Leaf};
 use crate::pipeline::Compiled;
-use crate::random::{self, Domain, Random};
+use crate::points;
+use crate::random::Random;
 use crate::session::Session;
 use crate::value::Value;
 use cotan_ir::TypeId;
@@ -133,41 +134,7 @@ pub fn check_gradient(
     let mut random = Random::new(seed);
     let mut check = Check { session, compiled, tys, names };
 
-    // A random point may lie outside of the domain of the function; a positive one, or one between 0 and 1, may not.
-    let mut point = None;
-    let mut last = None;
-    for domain in [Domain::All, Domain::Positive, Domain::Unit] {
-        for _ in 0..3 {
-            let types = check.compiled.types();
-            let args = random::arguments(&core, id, &optional, &check.tys, types, domain, &mut random);
-            match check.session.call(&mut check.compiled, CALL, args.clone()) {
-                Ok(y) => {
-                    let finite = check.result_leaves(&y).iter().all(|l| l.value.is_finite());
-                    if finite || optional.iter().all(Option::is_some) {
-                        point = Some((args, y));
-                        break;
-                    }
-                    point.get_or_insert((args, y));
-                }
-                Err(failure @ Failure::Bug(_)) => return Err(failure),
-                Err(failure) => last = Some(failure),
-            }
-            if optional.iter().all(Option::is_some) {
-                break;
-            }
-        }
-        if let Some((_, y)) = &point
-            && check.result_leaves(y).iter().all(|l| l.value.is_finite())
-        {
-            break;
-        }
-        if optional.iter().all(Option::is_some) {
-            break;
-        }
-    }
-    let Some((args, y)) = point else {
-        return Err(last.unwrap_or_else(|| Failure::bug("check-grad", "no point was tried")));
-    };
+    let (args, y) = points::find(check.session, &mut check.compiled, (&core, id), &optional, &mut random)?;
     let mut report = check.compare(&args, &y, tolerance, &mut random)?;
     report.function = function.to_string();
     report.seed = seed;

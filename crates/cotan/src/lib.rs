@@ -13,8 +13,10 @@ mod leaves;
 mod load;
 mod options;
 mod pipeline;
+mod points;
 mod random;
 mod readable;
+mod rule_report;
 mod run;
 mod session;
 mod show;
@@ -27,6 +29,7 @@ pub use cotan_source::{Diagnostic, Severity, SourceMap, Span, all_codes, explain
 pub use failure::{Bug, Failure, on_large_stack};
 pub use options::{AdMode, DEFAULT_MEMORY, Engine, Options};
 pub use pipeline::Compiled;
+pub use rule_report::{RuleReport, Verdict, check_rules};
 pub use run::{Answer, TestResult, gradient, run, run_tests};
 pub use session::{Checked, Outside, Session, Silent, Usage};
 pub use show::{Stage, show};

@@ -80,22 +80,24 @@ impl Session {
 
     /// Reads and checks a file and everything that it uses.
     pub fn check_file(&mut self, path: &Path) -> Result<Checked, Failure> {
-        self.check_with(|loader| loader.root(path))
+        self.check_with(|loader| Ok(vec![loader.root(path)?]))
+    }
+
+    /// As [`check_file`](Self::check_file), with a module of our own beside it.
+    pub(crate) fn check_file_beside(&mut self, path: &Path, shown: &str, text: &str) -> Result<Checked, Failure> {
+        self.check_with(|loader| Ok(vec![loader.root(path)?, loader.root_text(shown, text.to_string())]))
     }
 
     /// Checks a text; `shown` is its name in messages.
     pub fn check_text(&mut self, shown: &str, text: &str) -> Result<Checked, Failure> {
-        self.check_with(|loader| Ok(loader.root_text(shown, text.to_string())))
+        self.check_with(|loader| Ok(vec![loader.root_text(shown, text.to_string())]))
     }
 
-    fn check_with(
-        &mut self,
-        root: impl FnOnce(&mut Loader) -> Result<(String, cotan_syntax::ast::Module), Failure>,
-    ) -> Result<Checked, Failure> {
+    fn check_with(&mut self, roots: impl FnOnce(&mut Loader) -> Result<Modules, Failure>) -> Result<Checked, Failure> {
         let mut loader = Loader { sources: std::mem::take(&mut self.sources), ..Loader::default() };
         let result = self.timed("parse and check", || {
             let prelude = loader.prelude();
-            let roots: Modules = vec![root(&mut loader)?];
+            let roots = roots(&mut loader)?;
             guard("check (cotan-check)", || {
                 let mut resolve = |path: &[String]| loader.resolve(path);
                 cotan_check::check(cotan_check::CheckInput { prelude, roots, resolve: &mut resolve })

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+mod audit;
 mod leaf;
 mod linear;
 mod run;
@@ -21,6 +22,7 @@ mod watch;
 use linear::Linear;
 use run::{Frame, Turns};
 
+pub use audit::Audit;
 pub use watch::{Sighting, Watch};
 
 type Res<T> = Result<T, Box<Diagnostic>>;
@@ -73,6 +75,8 @@ pub struct Machine {
     strings: rustc_hash::FxHashMap<Arc<str>, Value>,
     /// Who looks out for numbers that are not finite.
     watch: Option<Box<Watch>>,
+    /// Who notes calls of functions with rules.
+    audit: Option<Box<Audit>>,
     /// Whether the function at hand is the backward part of another, if somebody looks out.
     backward: bool,
 }
@@ -99,6 +103,7 @@ impl Machine {
             fresh: 0,
             strings: rustc_hash::FxHashMap::default(),
             watch: None,
+            audit: None,
             backward: false,
         }
     }

@@ -491,6 +491,9 @@ impl Machine {
             return Err(too_deep(span));
         }
         self.stack.resize(first + callee.slots as usize, Value::Unit);
+        if self.audit.is_some() {
+            self.note_call(f, first);
+        }
         if self.watch.is_some() {
             self.backward |= self.program.fns[f].name.ends_with(".bwd");
         }

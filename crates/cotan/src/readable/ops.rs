@@ -4,7 +4,9 @@
 
 use super::{Bind, Ending, Printer, Text, fn_name};
 use crate::io::Types;
-use cotan_ir::{Inspect, AdOp, AdtId, AdtKind, Atom, Effect, Op, Operator, ReduceOp, Step, Stmt, Sub, Type, TypeId, Var};
+use cotan_ir::{
+    AdOp, AdtId, AdtKind, Atom, Effect, Inspect, Op, Operator, ReduceOp, Step, Stmt, Sub, Type, TypeId, Var,
+};
 use cotan_prim::Prim;
 
 impl<A: Operator> Printer<'_, A> {
