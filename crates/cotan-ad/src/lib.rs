@@ -31,10 +31,14 @@ use std::collections::VecDeque;
 /// A pass over a function that was just made, such as the optimiser.
 pub type Post = Box<dyn Fn(&mut Program<Never>, FnId)>;
 
+/// Makes of a function the one that runs in its place (see [`Derive::running`]).
+pub type Running = Box<dyn Fn(&mut Program<Never>, FnId) -> FnId>;
+
 /// Makes derivatives on demand.
 pub struct Differentiator {
     state: RefCell<State>,
     post: Option<Post>,
+    running: Option<Running>,
 }
 
 /// What is remembered between requests.
@@ -64,7 +68,12 @@ enum Work {
 impl Differentiator {
     /// `post` is run on each function made (the optimiser; tests leave it out).
     pub fn new(post: Option<Post>) -> Self {
-        Differentiator { state: RefCell::new(State::default()), post }
+        Differentiator { state: RefCell::new(State::default()), post, running: None }
+    }
+
+    /// With a pass that makes the functions that run, such as the optimiser's.
+    pub fn with_running(self, running: Running) -> Self {
+        Differentiator { running: Some(running), ..self }
     }
 }
 
@@ -98,6 +107,10 @@ impl Derive for Differentiator {
             made.into_iter().for_each(|f| post(program, f));
         }
         Ok(id)
+    }
+
+    fn running(&self, program: &mut Program<Never>, function: FnId) -> FnId {
+        self.running.as_ref().map_or(function, |running| running(program, function))
     }
 }
 

@@ -9,6 +9,7 @@ use cotan_ir::{
 };
 use cotan_prim::{ArgKind, Prim, ScalarType};
 use cotan_source::{Idx, IndexVec, Span};
+use rustc_hash::FxHashMap;
 
 /// A tangent or cotangent whose zeros are known where they are: `None` is zero; tuples are taken apart.
 #[derive(Clone, Debug, Default)]
@@ -73,13 +74,23 @@ pub(crate) struct Writer<'p> {
     pub(crate) vars: IndexVec<Var, VarInfo>,
     /// The place of the statements that are written.
     pub(crate) span: Span,
+    /// Variables for which others are written.
+    pub(crate) alias: FxHashMap<Var, Atom>,
     open: Vec<Vec<Stmt>>,
     used: Vec<bool>,
 }
 
 impl<'p> Writer<'p> {
     pub(crate) fn new(program: &'p mut Program<Never>, state: &'p mut State, vars: IndexVec<Var, VarInfo>) -> Self {
-        Writer { program, state, vars, span: Span::NONE, open: vec![Vec::new()], used: Vec::new() }
+        Writer {
+            program,
+            state,
+            vars,
+            span: Span::NONE,
+            alias: FxHashMap::default(),
+            open: vec![Vec::new()],
+            used: Vec::new(),
+        }
     }
 
     /// A new variable.
@@ -112,7 +123,10 @@ impl<'p> Writer<'p> {
     }
 
     /// Adds a statement to the open block at `depth`.
-    pub(crate) fn push_at(&mut self, depth: usize, stmt: Stmt) {
+    pub(crate) fn push_at(&mut self, depth: usize, mut stmt: Stmt) {
+        if !self.alias.is_empty() {
+            stmt.op.substitute(&self.alias);
+        }
         stmt.op.for_each_atom(|a| {
             if let Atom::Var(v) = a {
                 mark(&mut self.used, *v);
@@ -128,9 +142,22 @@ impl<'p> Writer<'p> {
         }
     }
 
+    /// The operand that is written for `atom`.
+    pub(crate) fn resolved(&self, atom: Atom) -> Atom {
+        atom.var().and_then(|v| self.alias.get(&v).cloned()).unwrap_or(atom)
+    }
+
     /// Whether `v` was used by a statement written.
     pub(crate) fn is_used(&self, v: Var) -> bool {
         self.used.get(v.index()).copied().unwrap_or(false)
+    }
+
+    /// Adds statements that were written elsewhere.
+    pub(crate) fn splice(&mut self, stmts: Vec<Stmt>) {
+        for stmt in stmts {
+            stmt.op.for_each_block(|b| b.for_each_use(&mut |v| mark(&mut self.used, v)));
+            self.push_at(self.depth(), stmt);
+        }
     }
 
     pub(crate) fn push(&mut self, vars: Vec<Var>, op: Op) {
@@ -166,7 +193,7 @@ impl<'p> Writer<'p> {
     /// A nested block written by `body`, which returns its results.
     pub(crate) fn block(&mut self, body: impl FnOnce(&mut Self) -> Vec<Atom>) -> Block {
         self.open_block();
-        let results = body(self);
+        let results: Vec<Atom> = body(self).into_iter().map(|a| self.resolved(a)).collect();
         results.iter().for_each(|a| self.mark(a));
         Block { stmts: self.close_block(), results }
     }
@@ -377,7 +404,7 @@ fn mark(used: &mut Vec<bool>, v: Var) {
 /// Renumbers the variables of a function so that there are no others than its own.
 fn compact(func: &mut Func) {
     let old = std::mem::take(&mut func.vars);
-    let mut map = rustc_hash::FxHashMap::default();
+    let mut map = FxHashMap::default();
     for p in &mut func.params {
         let new = func.vars.push(old[*p].clone());
         map.insert(*p, Atom::Var(new));

@@ -1,7 +1,8 @@
 //! Functions, blocks and statements.
 
-use crate::{Atom, FnId, Never, Op, TypeId, Var};
+use crate::{Atom, FnId, Never, Op, Operator, TypeId, Var};
 use cotan_source::{IndexVec, Span};
+use rustc_hash::FxHashMap;
 
 /// A function. Names of variables are unique in it; nested blocks see the variables of the outer ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,4 +83,32 @@ pub struct Stmt<A = Never> {
     pub op: Op<A>,
     /// The user's line, also through differentiation.
     pub span: Span,
+}
+
+impl<A: Operator> Func<A> {
+    /// The code of the function with `args` for its parameters and new variables from `vars`, to stand in place of a call at `span`.
+    ///
+    /// What goes wrong in a function of another file shall name the line that called it, which is gone then: such statements get
+    /// the place of the call.
+    pub fn inlined(
+        &self,
+        args: impl IntoIterator<Item = Atom>,
+        vars: &mut IndexVec<Var, VarInfo>,
+        span: Span,
+    ) -> Block<A> {
+        let mut map: FxHashMap<Var, Atom> = self.params.iter().copied().zip(args).collect();
+        let mut copy = self.body.fresh_copy(&mut map, &mut |v| vars.push(self.vars[v].clone()));
+        if !span.is_none() && self.span.file != span.file {
+            copy.stmts.iter_mut().for_each(|stmt| move_here(stmt, span));
+        }
+        copy
+    }
+}
+
+/// Gives a statement and what is inside of it the place `span`, but for what is of that file already.
+fn move_here<A: Operator>(stmt: &mut Stmt<A>, span: Span) {
+    if stmt.span.file != span.file {
+        stmt.span = span;
+    }
+    stmt.op.for_each_block_mut(|block| block.stmts.iter_mut().for_each(|stmt| move_here(stmt, span)));
 }

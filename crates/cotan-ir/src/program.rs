@@ -108,4 +108,10 @@ pub enum AdtKind {
 pub trait Derive {
     /// The function that is the derivative `which` of `function`, made now if it was not before.
     fn derive(&self, program: &mut Program<Never>, function: FnId, which: Deriv) -> Result<FnId, Box<Diagnostic>>;
+
+    /// The function whose code runs in place of `function`'s. The rules of what it calls matter where it is differentiated; where
+    /// it runs, derivatives of it were taken already.
+    fn running(&self, _program: &mut Program<Never>, function: FnId) -> FnId {
+        function
+    }
 }

@@ -1,10 +1,13 @@
 //! Pass `accumulators`: accumulators that are not needed as such.
 //!
-//! In: a function. Out: the same, where an accumulator whose sum nobody takes forgets what is added, and one that is added
-//! to at most once, in the block where it is made and taken, is replaced by what is added.
+//! In: a function. Out: the same, where an accumulator whose sum nobody takes forgets what is added, and one that is made, added to
+//! and taken in one block is replaced by what is added: any number of floats by their sum, anything else if it is added once.
+//! The first that is added to an accumulator becomes its sum as it is, so the bits stay.
 
-use cotan_ir::{Atom, Block, FnId, FnTraits, Op, Operator, Program, Stmt, Type, Var};
-use cotan_source::Idx;
+use crate::forward::is_float;
+use cotan_ir::{Atom, Block, FnId, FnTraits, Op, Operator, Program, Stmt, Type, TypeId, Var, VarInfo};
+use cotan_prim::Prim;
+use cotan_source::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
 pub(crate) fn run<A: Operator>(program: &mut Program<A>, id: FnId, _fns: &FnTraits) -> bool {
@@ -15,10 +18,11 @@ pub(crate) fn run<A: Operator>(program: &mut Program<A>, id: FnId, _fns: &FnTrai
         return false;
     }
     let mut body = std::mem::take(&mut program.fns[id].body);
-    let mut settle =
-        Settle { program, id, uses: &uses, held: FxHashMap::default(), sums: FxHashMap::default(), changed: false };
+    let vars = std::mem::take(&mut program.fns[id].vars);
+    let (held, sums) = (FxHashMap::default(), FxHashMap::default());
+    let mut settle = Settle { program, vars, uses: &uses, held, sums, changed: false };
     settle.block(&mut body);
-    let (changed, sums) = (settle.changed, settle.sums);
+    let (vars, changed, sums) = (settle.vars, settle.changed, settle.sums);
     // A sum may be what was added to another accumulator: follow the chain to its end.
     let end = |a: &Atom| {
         let mut a = a;
@@ -34,6 +38,7 @@ pub(crate) fn run<A: Operator>(program: &mut Program<A>, id: FnId, _fns: &FnTrai
         body.substitute(&all);
     }
     program.fns[id].body = body;
+    program.fns[id].vars = vars;
     changed
 }
 
@@ -118,19 +123,22 @@ impl Uses {
         used.block != 0 && !used.taken
     }
 
-    /// Made, added to at most once and taken once, all in one block.
-    fn is_simple(&self, v: Var) -> bool {
+    /// Made, added to and taken once, all in one block; added to so often at most.
+    fn is_simple(&self, v: Var, adds: u32) -> bool {
         let used = &self.of[v.index()];
-        used.block != 0 && used.takes == 1 && used.adds <= 1 && used.others == 0 && !used.elsewhere
+        used.block != 0 && used.takes == 1 && used.adds <= adds && used.others == 0 && !used.elsewhere
     }
 }
 
-/// Start of a simple accumulator and what was added.
-type Held = (Option<Atom>, Option<Atom>);
+/// What a simple accumulator holds: the start or the sum, and what was added last if that is yet to be done.
+struct Held {
+    sum: Option<Atom>,
+    last: Option<Atom>,
+}
 
 struct Settle<'a, A> {
     program: &'a Program<A>,
-    id: FnId,
+    vars: IndexVec<Var, VarInfo>,
     uses: &'a Uses,
     /// What simple accumulators hold so far.
     held: FxHashMap<Var, Held>,
@@ -151,24 +159,35 @@ impl<A: Operator> Settle<'_, A> {
                 self.changed = true;
                 stmt.op = Op::AccNull;
             }
-            (Op::AccNew(start), [v]) if self.uses.is_simple(*v) && self.is_sparse(*v) => {
+            (Op::AccNew(start), [v]) if self.uses.is_simple(*v, self.most_adds(*v)) => {
                 self.changed = true;
-                self.held.insert(*v, (start.clone(), None));
+                self.held.insert(*v, Held { sum: start.clone(), last: None });
                 return false;
             }
             (Op::AccAdd { acc: Atom::Var(acc), value }, _) => {
-                if let Some(held) = self.held.get_mut(acc) {
-                    held.1 = Some(value.clone());
+                let Some(held) = self.held.get_mut(acc) else { return true };
+                let Some(sum) = held.sum.take() else {
+                    held.sum = Some(value.clone());
                     return false;
-                }
+                };
+                let Some(float) = self.float_of(*acc) else {
+                    // The sum is made where it is taken.
+                    *self.held.get_mut(acc).expect("it is held") = Held { sum: Some(sum), last: Some(value.clone()) };
+                    return false;
+                };
+                let name = self.vars[*acc].name.clone();
+                let new = self.vars.push(VarInfo { ty: float, name });
+                self.held.get_mut(acc).expect("it is held").sum = Some(new.into());
+                stmt.vars = vec![new];
+                stmt.op = Op::Prim(Prim::Add, vec![sum, value.clone()]);
             }
             (Op::AccTake(Atom::Var(acc)), [v]) => match self.held.remove(acc) {
-                Some((None, None)) => stmt.op = Op::Zero,
-                Some((Some(only), None) | (None, Some(only))) => {
-                    self.sums.insert(*v, only);
+                Some(Held { sum: None, .. }) => stmt.op = Op::Zero,
+                Some(Held { sum: Some(sum), last: None }) => {
+                    self.sums.insert(*v, sum);
                     return false;
                 }
-                Some((Some(start), Some(added))) => stmt.op = Op::SpaceAdd(start, added),
+                Some(Held { sum: Some(sum), last: Some(last) }) => stmt.op = Op::SpaceAdd(sum, last),
                 None => {}
             },
             _ => {}
@@ -177,14 +196,16 @@ impl<A: Operator> Settle<'_, A> {
         true
     }
 
-    /// Whether the zero that an accumulator starts from is neutral (that of a float is not: it turns -0 into 0).
-    fn is_sparse(&self, acc: Var) -> bool {
-        match self.program.ty(self.program.fns[self.id].vars[acc].ty) {
-            Type::Acc(of) => match self.program.ty(*of) {
-                Type::Array { .. } | Type::Adt(_) | Type::Fn { .. } | Type::Tan(_) | Type::Residual => true,
-                Type::F64 | Type::F32 | Type::I64 | Type::Bool | Type::Str | Type::Tuple(_) | Type::Acc(_) => false,
-            },
-            _ => false,
+    /// How often may be added to an accumulator that is replaced by a sum.
+    fn most_adds(&self, acc: Var) -> u32 {
+        if self.float_of(acc).is_some() { u32::MAX } else { 1 }
+    }
+
+    /// The type of the sum if it is a float.
+    fn float_of(&self, acc: Var) -> Option<TypeId> {
+        match self.program.ty(self.vars[acc].ty) {
+            Type::Acc(of) if is_float(self.program.ty(*of)) => Some(*of),
+            _ => None,
         }
     }
 }

@@ -14,7 +14,32 @@ const SMALL: usize = 16;
 /// A function may grow by half its size and so many statements.
 const SPARE: usize = 50;
 
+/// Which callees become their code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Callees {
+    /// Those without derivative rules.
+    WithoutRules,
+    /// All.
+    All,
+}
+
 pub(crate) fn run<A: Operator>(program: &mut Program<A>, id: FnId, _fns: &FnTraits) -> bool {
+    run_with(program, id, Callees::WithoutRules)
+}
+
+/// Whether a function calls small ones with derivative rules.
+pub(crate) fn calls_rules<A: Operator>(program: &Program<A>, id: FnId) -> bool {
+    let mut found = false;
+    program.fns[id].body.for_each_stmt(&mut |stmt| {
+        if let Op::Call { func, .. } = &stmt.op {
+            let callee = &program.fns[*func];
+            found |= *func != id && !callee.rules.is_empty() && small(&callee.body, *func).is_some();
+        }
+    });
+    found
+}
+
+pub(crate) fn run_with<A: Operator>(program: &mut Program<A>, id: FnId, which: Callees) -> bool {
     let mut callees: FxHashMap<FnId, usize> = FxHashMap::default();
     let func = &program.fns[id];
     func.body.for_each_stmt(&mut |stmt| {
@@ -24,9 +49,8 @@ pub(crate) fn run<A: Operator>(program: &mut Program<A>, id: FnId, _fns: &FnTrai
     });
     callees.retain(|callee, size| {
         let func = &program.fns[*callee];
-        let has_rules = func.rules.vjp.is_some() || func.rules.jvp.is_some();
         *callee != id
-            && !has_rules
+            && (which == Callees::All || func.rules.is_empty())
             && small(&func.body, *callee).is_some_and(|n| {
                 *size = n;
                 true
@@ -112,19 +136,9 @@ impl<A: Operator> Inline<'_, A> {
     }
 
     fn call(&mut self, func: FnId, args: &[Atom], results: &[Var], span: Span, out: &mut Vec<Stmt<A>>) {
-        let callee = &self.program.fns[func];
-        let mut map: FxHashMap<Var, Atom> = FxHashMap::default();
-        for (param, arg) in callee.params.iter().zip(args) {
-            // Arguments may be results of calls that were inlined before.
-            let arg = arg.var().and_then(|v| self.replaced.get(&v)).unwrap_or(arg);
-            map.insert(*param, arg.clone());
-        }
-        let vars = &mut self.vars;
-        let mut copy = callee.body.fresh_copy(&mut map, &mut |v| vars.push(callee.vars[v].clone()));
-        // What goes wrong in a function of another file shall name the line that called it, which is gone after this.
-        if !span.is_none() && callee.span.file != span.file {
-            copy.stmts.iter_mut().for_each(|stmt| move_here(stmt, span));
-        }
+        // Arguments may be results of calls that were inlined before.
+        let args = args.iter().map(|arg| arg.var().and_then(|v| self.replaced.get(&v)).unwrap_or(arg).clone());
+        let copy = self.program.fns[func].inlined(args, &mut self.vars, span);
         out.extend(copy.stmts);
         for (v, value) in results.iter().zip(copy.results) {
             if let Atom::Var(new) = value
@@ -135,12 +149,4 @@ impl<A: Operator> Inline<'_, A> {
             self.replaced.insert(*v, value);
         }
     }
-}
-
-/// Gives a statement and what is inside of it the place `span`, but for what is of that file already.
-fn move_here<A: Operator>(stmt: &mut Stmt<A>, span: Span) {
-    if stmt.span.file != span.file {
-        stmt.span = span;
-    }
-    stmt.op.for_each_block_mut(|block| block.stmts.iter_mut().for_each(|stmt| move_here(stmt, span)));
 }

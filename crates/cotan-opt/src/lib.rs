@@ -68,6 +68,25 @@ pub fn simplify_function_observed<A: Operator>(
     simplify_with(program, f, &fns, after);
 }
 
+/// The function that runs in place of `f`, which is not differentiated there: small functions with derivative rules that it calls become
+/// their code, as others do in [`simplify_function`]. It is `f` itself if there are none; `f` stays as it is.
+pub fn running_function<A: Operator>(program: &mut Program<A>, f: FnId) -> FnId {
+    let fns = callees(program, f);
+    if !inline::calls_rules(program, f) {
+        return f;
+    }
+    let copy = program.fns[f].clone();
+    let copy = program.fns.push(copy);
+    let limit = 2 * size(&program.fns[f]) + GROWTH;
+    for _ in 0..ROUNDS {
+        if size(&program.fns[copy]) >= limit || !inline::run_with(program, copy, inline::Callees::All) {
+            break;
+        }
+    }
+    simplify_with(program, copy, &fns, &mut |_, _, _| {});
+    copy
+}
+
 /// Simplifies all functions, callees before callers.
 pub fn simplify<A: Operator>(program: &mut Program<A>) {
     simplify_observed(program, &mut |_, _, _| {});

@@ -49,7 +49,8 @@ impl Session {
         let limits = self.limits();
         match &mut compiled.code {
             Code::Expanded(program) => {
-                let derive = Box::new(Differentiator::new(Some(Box::new(post(self.options.validate)))));
+                let derive = Differentiator::new(Some(Box::new(post(self.options.validate))));
+                let derive = Box::new(derive.with_running(Box::new(running(self.options.validate))));
                 let machine = Machine::new(std::mem::take(program), derive, host, limits);
                 compiled.code = Code::Machine(Box::new(machine));
             }
@@ -101,6 +102,19 @@ fn post(validating: bool) -> impl Fn(&mut Program<Never>, FnId) {
         check(program, "cotan-ad");
         cotan_opt::simplify_function(program, function);
         check(program, "cotan-opt");
+    }
+}
+
+/// What runs in place of a function.
+fn running(validating: bool) -> impl Fn(&mut Program<Never>, FnId) -> FnId {
+    move |program, function| {
+        let made = cotan_opt::running_function(program, function);
+        if validating && made != function {
+            let faults = validate_function(program, made);
+            let name = &program.fns[function].name;
+            assert!(faults.is_empty(), "cotan-opt made the running `{name}` wrongly: {}", faults.join("\n"));
+        }
+        made
     }
 }
 

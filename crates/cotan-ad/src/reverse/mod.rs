@@ -48,6 +48,8 @@ pub(crate) fn reverse(
         readers: FxHashMap::default(),
         has_accumulators: false,
         constants: FxHashSet::default(),
+        closures: FxHashMap::default(),
+        handed: FxHashMap::default(),
     };
     rev.has_accumulators = f.vars.iter().any(|v| matches!(rev.w.ty(v.ty), Type::Acc(_)));
     rev.w.span = f.span;
@@ -159,6 +161,10 @@ pub(crate) struct Reverse<'p> {
     has_accumulators: bool,
     /// Variables that depend on no parameter: nobody asks for their cotangents.
     constants: FxHashSet<Var>,
+    /// Captures of the closures that are made here.
+    closures: FxHashMap<Var, Vec<Atom>>,
+    /// Where forward rules stand in place of calls: the cotangent of a variable is that of the operand, whatever defines it.
+    handed: FxHashMap<Var, Atom>,
 }
 
 /// How a variable is a part of another.
@@ -196,7 +202,7 @@ impl Reverse<'_> {
     /// Looks at the statements of a block before they are walked backwards.
     fn prepare(&mut self, stmt: &Stmt) {
         let Some(v) = stmt.vars.first().copied() else { return };
-        if self.is_constant(&stmt.op) {
+        if !self.handed.contains_key(&v) && self.is_constant(&stmt.op) {
             self.constants.extend(stmt.vars.iter().copied());
         }
         match &stmt.op {
@@ -209,6 +215,9 @@ impl Reverse<'_> {
             }
             Op::Capture { base, code, index } => {
                 self.views.insert(v, View::Step(base.clone(), Step::Capture { code: *code, index: *index }));
+            }
+            Op::Closure { captures, .. } => {
+                self.closures.insert(v, captures.clone());
             }
             Op::TanPart { tan, step } => {
                 self.views.insert(v, View::Step(tan.clone(), step.clone()));
@@ -267,6 +276,13 @@ impl Reverse<'_> {
 
     /// Walks a statement backwards: writes the backward part and returns the forward part.
     fn stmt(&mut self, stmt: &Stmt) -> Vec<Stmt> {
+        if let [v] = stmt.vars[..]
+            && let Some(to) = self.handed.get(&v).cloned()
+        {
+            let tree = self.take(v);
+            self.contribute(&to, tree);
+            return vec![stmt.clone()];
+        }
         match &stmt.op {
             Op::If { .. } | Op::Switch { .. } | Op::For { .. } | Op::While { .. } | Op::Build { .. } => {
                 return self.control(stmt);

@@ -90,7 +90,8 @@ impl Reverse<'_> {
             outer: IndexMap::default(),
         });
         params.iter().for_each(|p| self.define(*p));
-        for stmt in &block.stmts {
+        let stmts = self.forward_rules_in_place(&block.stmts);
+        for stmt in stmts.iter() {
             stmt.vars.iter().for_each(|v| self.define(*v));
             self.prepare(stmt);
         }
@@ -99,12 +100,12 @@ impl Reverse<'_> {
             self.contribute(atom, tree);
         }
         let mut reversed: Vec<Stmt> = Vec::new();
-        for stmt in block.stmts.iter().rev() {
+        for stmt in stmts.iter().rev() {
             self.w.span = stmt.span;
             let fwd = self.stmt(stmt);
             reversed.extend(fwd.into_iter().rev());
         }
-        let results = finish(self);
+        let results: Vec<Atom> = finish(self).into_iter().map(|a| self.w.resolved(a)).collect();
         results.iter().for_each(|a| self.w.mark(a));
         let mut region = self.regions.pop().expect("the region was pushed");
         let stmts = if self.regions.is_empty() { self.w.take_outermost() } else { self.w.close_block() };
@@ -204,6 +205,7 @@ impl Reverse<'_> {
                 }
             }
             Tree::Atom(atom) => {
+                let atom = self.w.resolved(atom);
                 let ty = self.type_at(v, path);
                 match self.w.ty(ty) {
                     Type::Tuple(_) => {
