@@ -22,6 +22,7 @@ pub fn expand(program: &Program<AdOp>) -> Program<Never> {
         fns: IndexVec::new(),
         derived: program.derived.clone(),
         residuals: program.residuals.clone(),
+        attached: program.attached.clone(),
     };
     // The ids of all functions stay; codes of closures come behind them.
     for f in &program.fns {
@@ -305,6 +306,7 @@ fn attached_code(program: &mut Program<Never>, kind: Kind, f_ty: TypeId, rule_ty
         unreachable!("functions have function types")
     };
     let id = reserve(program);
+    program.attached.insert(id);
     let mut state = State::default();
     let mut value = {
         let w = &mut Writer::new(program, &mut state, IndexVec::new());

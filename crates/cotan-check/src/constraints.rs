@@ -364,7 +364,7 @@ impl<'a> Checker<'a> {
         };
         let t = self.local_type(local);
         let t = self.types.tangent_of(t, span);
-        Found::Yes(Resolution::TangentCapture(name.to_string()), t)
+        Found::Yes(Resolution::TangentCapture(name.to_string(), note as u32), t)
     }
 
     fn step_tuple_field(&mut self, id: u32, base: T, index: u32, result: T, span: Span, force: bool) -> Outcome {

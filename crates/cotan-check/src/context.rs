@@ -151,7 +151,7 @@ pub enum Resolution {
     Field(usize),
     TupleField(usize),
     TangentField(usize),
-    TangentCapture(String),
+    TangentCapture(String, u32),
     /// A method that is a function: the function, already instantiated.
     Function(Box<Expr>),
     /// An error was reported.

@@ -154,7 +154,9 @@ impl Elaborate<'_, '_> {
                 Some(Resolution::Field(index)) => ExprKind::Field { base, index: *index },
                 Some(Resolution::TupleField(index)) => ExprKind::TupleField { base, index: *index },
                 Some(Resolution::TangentField(index)) => ExprKind::TangentField { base, index: *index },
-                Some(Resolution::TangentCapture(name)) => ExprKind::TangentCapture { base, name: name.clone() },
+                Some(Resolution::TangentCapture(name, maker)) => {
+                    ExprKind::TangentCapture { base, name: name.clone(), maker: *maker }
+                }
                 Some(Resolution::Function(_) | Resolution::Failed) | None => ExprKind::Field { base, index: 0 },
             };
         }
@@ -163,6 +165,9 @@ impl Elaborate<'_, '_> {
 
 impl Visitor for Elaborate<'_, '_> {
     fn expr(&mut self, e: &mut Expr) {
+        if let ExprKind::TangentLiteral { function, maker, .. } = &mut e.kind {
+            *maker = as_hole(&function.ty).and_then(|t| self.checker.note_of(t)).map(|note| note as u32);
+        }
         self.ty(&mut e.ty);
         match &mut e.kind {
             ExprKind::Lit(lit) => self.literal(lit, &e.ty),
@@ -213,7 +218,9 @@ impl Visitor for Elaborate<'_, '_> {
                     let i = *i;
                     *step = PlaceStep::TupleField(i);
                 }
-                Some(Resolution::TangentCapture(_) | Resolution::Function(_) | Resolution::Failed) | None => *index = 0,
+                Some(Resolution::TangentCapture(..) | Resolution::Function(_) | Resolution::Failed) | None => {
+                    *index = 0
+                }
             }
         }
         walk_place_step(self, step);

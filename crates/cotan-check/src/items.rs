@@ -222,6 +222,11 @@ impl<'a> Checker<'a> {
         let scheme = match self.world.items[item].item {
             Item::Fn(decl) => {
                 let signature = self.signature(decl);
+                // A function with a rule attached has the tangents of the function.
+                let builtin = Self::attribute_text(&self.world.items[item].outer.attributes, "builtin");
+                if let (Some("with_vjp" | "with_jvp"), Some(f)) = (builtin, signature.params.first()) {
+                    let _ = self.types.unify(f.0, signature.ret);
+                }
                 let args = signature.params.iter().map(|p| p.0).collect();
                 let arg = self.types.argument(args);
                 let ty = match self.fn_ids[item] {

@@ -45,6 +45,8 @@ pub struct LocalFn {
     pub body: Expr,
     /// Derivative rules.
     pub rules: Vec<Rule>,
+    /// Its number among all function values that the program makes.
+    pub maker: u32,
     /// The name's place.
     pub span: Span,
 }
@@ -170,6 +172,8 @@ pub enum ExprKind {
         base: Box<Expr>,
         /// Name of the captured variable.
         name: String,
+        /// The [`LocalFn::maker`] or [`Closure::maker`] of the closure.
+        maker: u32,
     },
     /// `tangent f { w: e }`: captures left out are zero. `function` is a closure value known here.
     TangentLiteral {
@@ -177,6 +181,8 @@ pub enum ExprKind {
         function: Box<Expr>,
         /// Captures given: name and value.
         fields: Vec<(String, Expr)>,
+        /// The [`LocalFn::maker`] or [`Closure::maker`] of the closure, if it is known.
+        maker: Option<u32>,
     },
     /// `tangent(p)` in a `jvp` rule.
     TangentOf(LocalId),
@@ -238,6 +244,8 @@ pub struct Closure {
     pub body: Expr,
     /// The name to show: the `let` that binds it, or `closure`.
     pub name: String,
+    /// Its number among all function values that the program makes.
+    pub maker: u32,
 }
 
 /// `p in iter`.

@@ -298,11 +298,11 @@ impl<'p> Printer<'p> {
                 self.operand(base);
                 let _ = write!(self.out, ".{index}");
             }
-            ExprKind::TangentCapture { base, name } => {
+            ExprKind::TangentCapture { base, name, .. } => {
                 self.operand(base);
                 let _ = write!(self.out, ".{name}");
             }
-            ExprKind::TangentLiteral { function, fields } => {
+            ExprKind::TangentLiteral { function, fields, .. } => {
                 self.out.push_str("tangent ");
                 self.operand(function);
                 self.out.push_str(" {");

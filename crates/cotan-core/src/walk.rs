@@ -76,7 +76,7 @@ fn walk_parts<V: Visitor + ?Sized>(v: &mut V, e: &mut Expr) {
         | ExprKind::TupleField { base, .. }
         | ExprKind::TangentField { base, .. }
         | ExprKind::TangentCapture { base, .. } => v.expr(base),
-        ExprKind::TangentLiteral { function, fields } => {
+        ExprKind::TangentLiteral { function, fields, .. } => {
             v.expr(function);
             fields.iter_mut().for_each(|(_, f)| v.expr(f));
         }

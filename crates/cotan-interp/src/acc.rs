@@ -23,8 +23,8 @@ pub enum Cell {
     Tuple(Vec<CellRef>),
     /// Fields of a variant.
     Adt(AdtId, u32, Vec<CellRef>),
-    /// Captures of a closure.
-    Fn(FnId, Vec<CellRef>),
+    /// Captures of a closure; whether they are the function and the rule of one with an attached rule.
+    Fn(FnId, Vec<CellRef>, bool),
     /// Elements that are cells themselves.
     Array(Vec<usize>, Vec<CellRef>),
     /// A part of an array of floats or rows: adds go to the parent.
@@ -49,8 +49,8 @@ pub enum Which {
     Proj(usize, usize),
     /// A field of a variant with this many.
     Field(AdtId, u32, usize, usize),
-    /// A capture of a closure over a code with this many.
-    Capture(FnId, usize, usize),
+    /// A capture of a closure over a code with this many; whether the code is one of functions with attached rules.
+    Capture(FnId, usize, usize, bool),
     /// Elements of an array of these extents; `true` if the part is one element that is no float.
     Index(Vec<At>, Vec<usize>, bool),
 }
@@ -75,10 +75,16 @@ pub fn part(whole: &CellRef, which: Which) -> Result<CellRef, Fault> {
             }
             let mut c = whole.borrow_mut();
             open(&mut c, &which)?;
+            // A capture of the function inside of one with a rule.
+            if let (Cell::Fn(have, parts, true), Which::Capture(code, ..)) = (&*c, &which)
+                && have != code
+            {
+                return part(&parts[0], which);
+            }
             Ok(match (&*c, which) {
                 (Cell::Tuple(parts), Which::Proj(i, _)) => parts[i].clone(),
                 (Cell::Adt(_, _, parts), Which::Field(_, _, i, _)) => parts[i].clone(),
-                (Cell::Fn(_, parts), Which::Capture(_, i, _)) => parts[i].clone(),
+                (Cell::Fn(_, parts, _), Which::Capture(_, i, ..)) => parts[i].clone(),
                 (Cell::Array(shape, parts), Which::Index(at, _, _)) => {
                     let offsets = Selection::new(shape, &at)?.offsets(shape);
                     parts[offsets[0]].clone()
@@ -95,7 +101,9 @@ fn open(c: &mut Cell, which: &Which) -> Result<(), Fault> {
     *c = match (old, which) {
         (Cell::Zero | Cell::Value(Value::Zero), Which::Proj(_, n)) => Cell::Tuple(cells(*n)),
         (Cell::Zero | Cell::Value(Value::Zero), Which::Field(adt, v, _, n)) => Cell::Adt(*adt, *v, cells(*n)),
-        (Cell::Zero | Cell::Value(Value::Zero), Which::Capture(code, _, n)) => Cell::Fn(*code, cells(*n)),
+        (Cell::Zero | Cell::Value(Value::Zero), Which::Capture(code, _, n, attached)) => {
+            Cell::Fn(*code, cells(*n), *attached)
+        }
         (Cell::Zero | Cell::Value(Value::Zero), Which::Index(_, extents, _)) => {
             Cell::Array(extents.clone(), cells(extents.iter().product()))
         }
@@ -109,12 +117,11 @@ fn open(c: &mut Cell, which: &Which) -> Result<(), Fault> {
                     }
                     Cell::Adt(*adt, a.variant, inner(&a.fields))
                 }
-                (Value::Fn(f), Which::Capture(code, _, _)) => {
-                    if f.code != *code {
-                        return Err(codes(f.code, *code));
-                    }
-                    Cell::Fn(f.code, inner(&f.captures))
-                }
+                (Value::Fn(f), Which::Capture(code, _, n, attached)) => match (f.code == *code, f.attached, attached) {
+                    (true, ..) | (_, true, _) => Cell::Fn(f.code, inner(&f.captures), f.attached),
+                    (.., true) => with_face(*code, Cell::Value(Value::Fn(f)), *n),
+                    _ => return Err(codes(f.code, *code)),
+                },
                 (Value::Array(a), Which::Index(..)) => Cell::Array(a.shape.clone(), inner(&a.data.to_values())),
                 (v, _) => unreachable!("{v:?} has no such part"),
             }
@@ -125,12 +132,11 @@ fn open(c: &mut Cell, which: &Which) -> Result<(), Fault> {
             }
             Cell::Adt(adt, have, parts)
         }
-        (Cell::Fn(have, parts), Which::Capture(code, _, _)) => {
-            if have != *code {
-                return Err(codes(have, *code));
-            }
-            Cell::Fn(have, parts)
-        }
+        (Cell::Fn(have, parts, mine), Which::Capture(code, _, n, attached)) => match (have == *code, mine, attached) {
+            (true, ..) | (_, true, _) => Cell::Fn(have, parts, mine),
+            (.., true) => with_face(*code, Cell::Fn(have, parts, mine), *n),
+            _ => return Err(codes(have, *code)),
+        },
         (Cell::Part(parent, at, extents), which) => {
             // An element that is no array: its cell lives in the parent.
             let element = part(&parent, Which::Index(at, extents, true))?;
@@ -142,6 +148,13 @@ fn open(c: &mut Cell, which: &Which) -> Result<(), Fault> {
         (other, _) => other,
     };
     Ok(())
+}
+
+/// The cell of a function with an attached rule, where that of the function is known.
+fn with_face(code: FnId, function: Cell, n: usize) -> Cell {
+    let mut parts = cells(n);
+    parts[0] = cell(function);
+    Cell::Fn(code, parts, true)
 }
 
 fn variants(adt: AdtId, a: u32, b: u32) -> Fault {
@@ -181,10 +194,19 @@ pub fn add(target: &CellRef, value: Value) -> Result<(), Fault> {
             }
             parts.iter().zip(&a.fields).try_for_each(|(p, v)| add(p, v.clone()))?;
         }
-        Cell::Fn(code, parts) => {
+        Cell::Fn(code, parts, attached) => {
             let Value::Fn(f) = value else { unreachable!("a function") };
             if f.code != *code {
-                return Err(codes(*code, f.code));
+                if *attached {
+                    return add(&parts[0], Value::Fn(f));
+                }
+                if !f.attached {
+                    return Err(codes(*code, f.code));
+                }
+                let function = std::mem::take(&mut *c);
+                *c = with_face(f.code, function, f.captures.len());
+                drop(c);
+                return add(target, Value::Fn(f));
             }
             parts.iter().zip(&f.captures).try_for_each(|(p, v)| add(p, v.clone()))?;
         }
@@ -310,7 +332,7 @@ pub fn take(target: &CellRef) -> Value {
         Cell::Value(v) => v,
         Cell::Tuple(parts) => Value::Tuple(Rc::new(all(&parts))),
         Cell::Adt(adt, variant, parts) => Value::Adt(Rc::new(AdtValue { adt, variant, fields: all(&parts) })),
-        Cell::Fn(code, parts) => Value::Fn(Rc::new(Closure { code, captures: all(&parts) })),
+        Cell::Fn(code, parts, attached) => Value::Fn(Rc::new(Closure { code, captures: all(&parts), attached })),
         Cell::Array(shape, parts) => Value::Array(Rc::new(Array { shape, data: Data::from_values(all(&parts)) })),
         Cell::Part(..) => unreachable!("parts are not taken"),
     }

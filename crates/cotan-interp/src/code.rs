@@ -153,7 +153,11 @@ fn block<A: Operator>(b: &Block<A>, live: &mut Live, vars: &Vars) -> CBlock<A> {
                 op = COp::Leaf(leaf.clone());
             }
         }
-        let types = stmt.vars.iter().map(|v| vars[*v].ty).collect();
+        let mut types: Vec<TypeId> = stmt.vars.iter().map(|v| vars[*v].ty).collect();
+        // A text tells closures from their tangents.
+        if let Op::ToStr(Atom::Var(v)) = &stmt.op {
+            types.push(vars[*v].ty);
+        }
         stmts.push(CStmt { vars: stmt.vars.clone(), types, op, span: stmt.span, kill, kill_after, unused });
     }
     stmts.reverse();

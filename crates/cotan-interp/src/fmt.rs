@@ -13,7 +13,14 @@ pub fn text<A>(program: &Program<A>, v: &Value, full: bool) -> String {
 /// A value as text. The type tells closures from tangents of closures.
 pub fn typed_text<A>(program: &Program<A>, v: &Value, ty: Option<TypeId>, full: bool) -> String {
     let mut out = String::new();
-    Printer { program, full, out: &mut out }.value(v, ty);
+    Printer { program, full, tangent: false, out: &mut out }.value(v, ty);
+    out
+}
+
+/// A tangent as text; closures in it print the tangents of their captured variables.
+pub fn tangent_text<A>(program: &Program<A>, v: &Value, full: bool) -> String {
+    let mut out = String::new();
+    Printer { program, full, tangent: true, out: &mut out }.value(v, None);
     out
 }
 
@@ -31,6 +38,8 @@ pub fn float(x: f64) -> String {
 struct Printer<'a, A> {
     program: &'a Program<A>,
     full: bool,
+    /// Whether what is printed is part of a tangent that is no value of its own type.
+    tangent: bool,
     out: &'a mut String,
 }
 
@@ -39,6 +48,12 @@ const SCREENFUL: usize = 200;
 impl<A> Printer<'_, A> {
     fn value(&mut self, v: &Value, ty: Option<TypeId>) {
         let kind = ty.map(|t| self.program.ty(t).clone());
+        if let (Some(Type::Tan(_)), false) = (&kind, self.tangent) {
+            self.tangent = true;
+            self.value(v, None);
+            self.tangent = false;
+            return;
+        }
         match v {
             Value::Unit => self.out.push_str("()"),
             Value::Zero => self.out.push('0'),
@@ -65,7 +80,7 @@ impl<A> Printer<'_, A> {
             }
             Value::Adt(a) => {
                 let Some(variant) = self.program.adts[a.adt].variants.get(a.variant as usize) else { return };
-                let tangent = matches!(kind, Some(Type::Tan(_)));
+                let tangent = self.tangent;
                 self.out.push_str(&variant.name);
                 let fields = variant.fields.iter().map(|(_, t)| if tangent { None } else { Some(*t) });
                 if variant.named {
@@ -85,7 +100,7 @@ impl<A> Printer<'_, A> {
             Value::Fn(c) => {
                 let f = &self.program.fns[c.code];
                 let names: Vec<_> = f.captures.iter().flatten().map(|c| (c.name.clone(), c.ty)).collect();
-                let tangent = matches!(kind, Some(Type::Tan(_)));
+                let tangent = self.tangent;
                 if !tangent {
                     let _ = write!(self.out, "<fn {}", f.name);
                 }

@@ -53,6 +53,8 @@ fn parts(v: &Value) -> Option<&[Value]> {
     match v {
         Value::Tuple(vs) => Some(vs),
         Value::Adt(a) => Some(&a.fields),
+        // The leaves of a function with an attached rule are those of the function.
+        Value::Fn(c) if c.attached => Some(&c.captures[..1]),
         Value::Fn(c) => Some(&c.captures),
         Value::Array(a) => match &a.data {
             Data::Any(vs) => Some(vs),
@@ -145,6 +147,7 @@ fn step<A>(program: &Program<A>, v: &Value, i: usize, path: &mut String) {
             let field = variant.fields.get(i).map_or("", |(name, _)| name);
             let _ = write!(path, ".{field}");
         }
+        Value::Fn(c) if c.attached => {}
         Value::Fn(c) => {
             let captures = program.fns[c.code].captures.as_deref().unwrap_or_default();
             match captures.get(i) {
@@ -180,7 +183,8 @@ fn tangent(v: &Value, next: &mut dyn Iterator<Item = f64>) -> Value {
         Value::Unit | Value::I64(_) | Value::Bool(_) | Value::Str(_) => Value::Unit,
         Value::Tuple(vs) => Value::Tuple(Rc::new(all(vs, next))),
         Value::Adt(a) => Value::Adt(Rc::new(AdtValue { adt: a.adt, variant: a.variant, fields: all(&a.fields, next) })),
-        Value::Fn(c) => Value::Fn(Rc::new(Closure { code: c.code, captures: all(&c.captures, next) })),
+        Value::Fn(c) if c.attached => tangent(&c.captures[0], next),
+        Value::Fn(c) => c.with(all(&c.captures, next)),
         Value::Array(a) => {
             let data = match &a.data {
                 Data::F64(xs) => Data::F64(next.take(xs.len()).collect()),
@@ -216,6 +220,8 @@ impl<A> Compare<'_, A> {
                 let name = |v: &AdtValue| self.program.adts[v.adt].variants[v.variant as usize].name.clone();
                 self.found(&name(x), &name(y))
             }
+            (Value::Fn(x), b) if x.attached => self.first(&x.captures[0], b),
+            (a, Value::Fn(y)) if y.attached => self.first(a, &y.captures[0]),
             (Value::Fn(x), Value::Fn(y)) if x.code != y.code => {
                 let name = |c: &Closure| format!("the function `{}`", self.program.fns[c.code].name);
                 self.found(&name(x), &name(y))

@@ -4,7 +4,8 @@
 
 use crate::array::{At, Data, array};
 use crate::fault::{Fault, Part};
-use crate::value::{AdtValue, Array, Closure, ResidualValue, Value};
+use crate::value::{AdtValue, Array, ResidualValue, Value};
+use cotan_ir::FnId;
 use std::rc::Rc;
 
 /// The zero that fits where an element of this array stands.
@@ -37,10 +38,17 @@ pub fn add(a: Value, b: Value) -> Result<Value, Fault> {
             Value::Adt(Rc::new(AdtValue { adt: x.adt, variant: x.variant, fields }))
         }
         (Value::Fn(x), Value::Fn(y)) => {
-            if x.code != y.code {
-                return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(y.code)));
+            if x.code == y.code {
+                return Ok(x.with(add_all(&x.captures, &y.captures)?));
             }
-            Value::Fn(Rc::new(Closure { code: x.code, captures: add_all(&x.captures, &y.captures)? }))
+            // A tangent of a function is one of the function with a rule attached, with no part for the rule.
+            let (whole, face) = match (x.attached, y.attached) {
+                (true, _) => (x, y),
+                (_, true) => (y, x),
+                _ => return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(y.code))),
+            };
+            let face = add(whole.captures[0].clone(), Value::Fn(face))?;
+            whole.with(vec![face, whole.captures[1].clone()])
         }
         (Value::Array(x), Value::Array(y)) => {
             if x.shape != y.shape {
@@ -94,7 +102,7 @@ pub fn map_floats(v: &Value, f: &dyn Fn(f64) -> f64) -> Value {
         Value::F32(x) => Value::F32(f(f64::from(*x)) as f32),
         Value::Tuple(vs) => Value::Tuple(Rc::new(all(vs))),
         Value::Adt(a) => Value::Adt(Rc::new(AdtValue { adt: a.adt, variant: a.variant, fields: all(&a.fields) })),
-        Value::Fn(c) => Value::Fn(Rc::new(Closure { code: c.code, captures: all(&c.captures) })),
+        Value::Fn(c) => c.with(all(&c.captures)),
         Value::Array(a) => {
             let data = match &a.data {
                 Data::F64(v) => Data::F64(v.iter().map(|x| f(*x)).collect()),
@@ -129,10 +137,14 @@ pub fn dot(a: &Value, b: &Value) -> Result<f64, Fault> {
             all(&x.fields, &y.fields)
         }
         (Value::Fn(x), Value::Fn(y)) => {
-            if x.code != y.code {
-                return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(y.code)));
+            if x.code == y.code {
+                return all(&x.captures, &y.captures);
             }
-            all(&x.captures, &y.captures)
+            match (x.attached, y.attached) {
+                (true, _) => dot(&x.captures[0], b),
+                (_, true) => dot(a, &y.captures[0]),
+                _ => Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(y.code))),
+            }
         }
         (Value::Array(x), Value::Array(y)) => {
             if x.shape != y.shape {
@@ -160,7 +172,8 @@ pub fn zero_like(v: &Value) -> Value {
         Value::Unit | Value::I64(_) | Value::Bool(_) | Value::Str(_) => Value::Unit,
         Value::Tuple(vs) => Value::Tuple(Rc::new(all(vs))),
         Value::Adt(a) => Value::Adt(Rc::new(AdtValue { adt: a.adt, variant: a.variant, fields: all(&a.fields) })),
-        Value::Fn(c) => Value::Fn(Rc::new(Closure { code: c.code, captures: all(&c.captures) })),
+        Value::Fn(c) if c.attached => zero_like(&c.captures[0]),
+        Value::Fn(c) => c.with(all(&c.captures)),
         Value::Array(a) => {
             let data = match &a.data {
                 Data::F64(v) => Data::F64(vec![0.0; v.len()]),
@@ -193,10 +206,13 @@ pub fn densify(t: &Value, like: &Value) -> Result<Value, Fault> {
             Value::Adt(Rc::new(AdtValue { adt: v.adt, variant: v.variant, fields }))
         }
         (Value::Fn(t), Value::Fn(v)) => {
-            if t.code != v.code {
-                return Err(Fault::Tangents(Part::Closure(t.code), Part::Closure(v.code)));
+            match (t.code == v.code, v.attached) {
+                // Without a part for the rule it is a tangent of the function.
+                (true, true) if is_zero(&t.captures[1]) => densify(&t.captures[0], &v.captures[0])?,
+                (true, _) => v.with(all(&t.captures, &v.captures)?),
+                (false, true) => densify(&Value::Fn(t.clone()), &v.captures[0])?,
+                (false, false) => return Err(Fault::Tangents(Part::Closure(t.code), Part::Closure(v.code))),
             }
-            Value::Fn(Rc::new(Closure { code: v.code, captures: all(&t.captures, &v.captures)? }))
         }
         (Value::Array(t), Value::Array(v)) => {
             if t.shape != v.shape {
@@ -216,6 +232,36 @@ pub fn densify(t: &Value, like: &Value) -> Result<Value, Fault> {
     })
 }
 
+/// Whether a tangent is zero everywhere.
+fn is_zero(t: &Value) -> bool {
+    match t {
+        Value::F64(x) => *x == 0.0,
+        Value::F32(x) => *x == 0.0,
+        Value::Tuple(vs) => vs.iter().all(is_zero),
+        Value::Adt(a) => a.fields.iter().all(is_zero),
+        Value::Fn(c) => c.captures.iter().all(is_zero),
+        Value::Array(a) => match &a.data {
+            Data::F64(v) => v.iter().all(|x| *x == 0.0),
+            Data::F32(v) => v.iter().all(|x| *x == 0.0),
+            Data::Any(v) => v.iter().all(is_zero),
+            Data::I64(_) | Data::Bool(_) => true,
+        },
+        _ => true,
+    }
+}
+
+/// A captured variable's part of a tangent of a function; `attached`: the code is one of functions with rules.
+pub fn capture_part(t: &Value, code: FnId, attached: bool, index: usize) -> Result<Value, Fault> {
+    match t {
+        Value::Fn(c) if c.code == code => Ok(c.captures[index].clone()),
+        Value::Fn(c) if c.attached => capture_part(&c.captures[0], code, attached, index),
+        Value::Fn(_) if attached && index == 0 => Ok(t.clone()),
+        Value::Fn(_) if attached => Ok(Value::Zero),
+        Value::Fn(c) => Err(Fault::Tangents(Part::Closure(c.code), Part::Closure(code))),
+        _ => Ok(Value::Zero),
+    }
+}
+
 /// The point along a tangent; parts without floats stay.
 pub fn move_along(x: &Value, dx: &Value) -> Result<Value, Fault> {
     let all = |xs: &[Value], ds: &[Value]| -> Result<Vec<Value>, Fault> {
@@ -233,12 +279,14 @@ pub fn move_along(x: &Value, dx: &Value) -> Result<Value, Fault> {
             let fields = all(&x.fields, &d.fields)?;
             Value::Adt(Rc::new(AdtValue { adt: x.adt, variant: x.variant, fields }))
         }
-        (Value::Fn(x), Value::Fn(d)) => {
-            if x.code != d.code {
-                return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(d.code)));
+        (Value::Fn(x), Value::Fn(d)) => match (x.code == d.code, x.attached) {
+            (true, _) => x.with(all(&x.captures, &d.captures)?),
+            (false, true) => {
+                let function = move_along(&x.captures[0], &Value::Fn(d.clone()))?;
+                x.with(vec![function, x.captures[1].clone()])
             }
-            Value::Fn(Rc::new(Closure { code: x.code, captures: all(&x.captures, &d.captures)? }))
-        }
+            (false, false) => return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(d.code))),
+        },
         (Value::Array(x), Value::Array(d)) => {
             if x.shape != d.shape {
                 let (left, right) = (x.shape.clone(), d.shape.clone());

@@ -56,6 +56,15 @@ pub struct Closure {
     pub code: FnId,
     /// Captured values (of a tangent: their tangents).
     pub captures: Vec<Value>,
+    /// Whether it is a function with an attached rule, or a tangent of one: the captures are the function and the rule.
+    pub attached: bool,
+}
+
+impl Closure {
+    /// A function value, or tangent, of the same code.
+    pub(crate) fn with(&self, captures: Vec<Value>) -> Value {
+        Value::Fn(Rc::new(Closure { code: self.code, captures, attached: self.attached }))
+    }
 }
 
 /// A residual and whose it is.

@@ -2,7 +2,7 @@
 
 use crate::{AdtId, Atom, Deriv, FnId, Func, Never, Op, Operator, Type, TypeId, TypeTable};
 use cotan_source::{Diagnostic, IndexVec};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A program: types, nominal types, functions.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Program<A = Never> {
     pub derived: FxHashMap<(FnId, Deriv), FnId>,
     /// The nominal type of the residual of a function, declared when first named, defined with its `Fwd`.
     pub residuals: FxHashMap<FnId, AdtId>,
+    /// Codes of function values with a rule attached at run time; they capture the function and the rule.
+    pub attached: FxHashSet<FnId>,
 }
 
 impl<A> Default for Program<A> {
@@ -27,6 +29,7 @@ impl<A> Default for Program<A> {
             fns: IndexVec::new(),
             derived: FxHashMap::default(),
             residuals: FxHashMap::default(),
+            attached: FxHashSet::default(),
         }
     }
 }

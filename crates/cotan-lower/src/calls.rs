@@ -152,6 +152,7 @@ impl<'c> Frame<'_, 'c> {
         let id = self.s.declare_code(self.b.program, &closure.name, &arg, &ret, declared, e.span);
         let shapes: Vec<Shape> = captures.iter().map(|a| self.shapes.of(a)).collect();
         self.s.captured.insert(id, shapes.clone());
+        self.s.note_maker(closure.maker, &scope, id);
         self.s.queue.push_back(Work::Code(Code {
             id,
             scope,

@@ -112,20 +112,20 @@ impl<'c> Frame<'_, 'c> {
                 let want = self.ty(&e.ty);
                 Ok(self.tangent_field(base, *index, want))
             }
-            ExprKind::TangentCapture { base, name } => {
+            ExprKind::TangentCapture { base, name, maker } => {
                 let base = self.value(base)?;
                 self.b.set_span(e.span);
                 let want = self.ty(&e.ty);
-                Ok(self.tangent_capture(base, name, want, e.span))
+                Ok(self.tangent_capture(base, name, *maker, want, e.span))
             }
-            ExprKind::TangentLiteral { function, fields } => {
+            ExprKind::TangentLiteral { function, fields, maker } => {
                 let function = self.value(function)?;
                 let mut given = Vec::new();
                 for (name, value) in fields {
                     given.push((name.as_str(), self.value(value)?));
                 }
                 self.b.set_span(e.span);
-                Ok(self.tangent_literal(function, given, e.span))
+                Ok(self.tangent_literal(function, given, *maker, e.span))
             }
             ExprKind::TangentOf(local) => Ok(self.get(Slot::Tangent(*local))),
             ExprKind::Index { base, subscripts } => {

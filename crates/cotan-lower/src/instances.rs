@@ -112,6 +112,8 @@ pub(crate) struct Shared<'c> {
     pub easy: FxHashMap<cotan_ir::AdtId, Option<usize>>,
     /// What is known of the captured values of a code.
     pub captured: FxHashMap<FnId, Vec<Shape>>,
+    /// The codes of closures and local functions by their makers, and for which types they are.
+    made: FxHashMap<u32, Vec<(Subst, FnId)>>,
     /// Tables of code that has no variables of its own.
     no_locals: &'c IndexVec<LocalId, Local>,
     no_fns: &'c IndexVec<LocalFnId, LocalFn>,
@@ -134,6 +136,7 @@ pub(crate) fn run(core: &Core, roots: &[Root], checker: Option<cotan_core::FnId>
         diagnostics: Vec::new(),
         easy: FxHashMap::default(),
         captured: FxHashMap::default(),
+        made: FxHashMap::default(),
         no_locals: &no_locals,
         no_fns: &no_fns,
         checker,
@@ -321,6 +324,7 @@ impl<'c> Shared<'c> {
         self.instances.insert(key, new);
         let shapes = shapes();
         self.captured.insert(new, shapes.clone());
+        self.note_maker(def.maker, &scope, new);
         self.queue.push_back(Work::Code(Code {
             id: new,
             scope,
@@ -333,6 +337,17 @@ impl<'c> Shared<'c> {
             span: def.span,
         }));
         new
+    }
+
+    /// Notes the code of a closure or local function.
+    pub fn note_maker(&mut self, maker: u32, scope: &Scope<'c>, code: FnId) {
+        self.made.entry(maker).or_default().push((scope.subst.clone(), code));
+    }
+
+    /// The code that a closure or local function has at the types of a place that sees it.
+    pub fn made_by(&self, maker: u32, scope: &Scope<'c>) -> Option<FnId> {
+        let fits = |types: &Subst| types.iter().all(|t| scope.subst.contains(t));
+        self.made.get(&maker)?.iter().rev().find(|(types, _)| fits(types)).map(|(_, code)| *code)
     }
 
     /// What the parameters in sight of a local function stand for: those of the functions around it and its own.

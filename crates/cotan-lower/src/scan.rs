@@ -140,7 +140,7 @@ impl Scan {
             | ExprKind::TupleField { base: e, .. }
             | ExprKind::TangentField { base: e, .. }
             | ExprKind::TangentCapture { base: e, .. } => self.into(e, out),
-            ExprKind::TangentLiteral { function, fields } => {
+            ExprKind::TangentLiteral { function, fields, .. } => {
                 self.into(function, out);
                 self.all(fields.iter().map(|(_, e)| e), out);
             }

@@ -13,6 +13,8 @@ pub(crate) enum Shape {
     Unknown,
     /// A closure over this code.
     Code(FnId),
+    /// Such a closure with a rule attached: calls do not reach the code at once, but its tangents are those of the closure.
+    Attached(FnId),
     /// A tangent of a closure over this code.
     Tangent(FnId),
     /// A tuple.
@@ -46,7 +48,12 @@ impl Shapes {
     pub fn code(&self, atom: &Atom) -> Option<FnId> {
         match self.known.get(&atom.var()?)? {
             Shape::Code(code) => Some(*code),
-            Shape::Unknown | Shape::Tangent(_) | Shape::Tuple(_) | Shape::Pullback(_) | Shape::Array(_) => None,
+            Shape::Unknown
+            | Shape::Attached(_)
+            | Shape::Tangent(_)
+            | Shape::Tuple(_)
+            | Shape::Pullback(_)
+            | Shape::Array(_) => None,
         }
     }
 
@@ -57,6 +64,10 @@ impl Shapes {
                 self.of(a)
             }
             Op::Densify { tan, .. } => self.of(tan),
+            Op::Attach { f, .. } => match self.of(f) {
+                Shape::Code(code) => Shape::Attached(code),
+                other => other,
+            },
             Op::Closure { code, .. } => Shape::Code(*code),
             Op::TanClosure { code, .. } => Shape::Tangent(*code),
             Op::Tuple(items) => {
@@ -87,7 +98,7 @@ impl Shapes {
             Op::TanPart { step: Step::Capture { .. }, .. } => Shape::Unknown,
             Op::ZeroLike(a) => self.tangent(a),
             Op::Ad(AdOp::Pullback { f, .. }) => match self.of(f) {
-                Shape::Code(code) => Shape::Tuple(vec![Shape::Unknown, Shape::Pullback(code)]),
+                Shape::Code(code) | Shape::Attached(code) => Shape::Tuple(vec![Shape::Unknown, Shape::Pullback(code)]),
                 _ => Shape::Unknown,
             },
             Op::Dispatch { on, path, .. } if path.is_empty() => match self.of(on) {
@@ -105,7 +116,7 @@ impl Shapes {
 
     fn tangent(&self, atom: &Atom) -> Shape {
         match self.of(atom) {
-            Shape::Code(code) => Shape::Tangent(code),
+            Shape::Code(code) | Shape::Attached(code) => Shape::Tangent(code),
             _ => Shape::Unknown,
         }
     }

@@ -91,9 +91,13 @@ impl Frame<'_, '_> {
     }
 
     /// A captured variable's part of the tangent of a closure.
-    pub fn tangent_capture(&mut self, base: Atom, name: &str, want: TypeId, span: Span) -> Atom {
-        let Shape::Tangent(code) = self.shapes.of(&base) else {
-            return self.unknown_closure(want, span);
+    pub fn tangent_capture(&mut self, base: Atom, name: &str, maker: u32, want: TypeId, span: Span) -> Atom {
+        let code = match self.shapes.of(&base) {
+            Shape::Tangent(code) => code,
+            _ => match self.s.made_by(maker, &self.scope) {
+                Some(code) => code,
+                None => return self.unknown_closure(want, span),
+            },
         };
         let captures = self.b.program.fns[code].captures.as_ref().expect("codes have captures");
         match captures.iter().position(|c| c.name == name) {
@@ -112,11 +116,23 @@ impl Frame<'_, '_> {
     }
 
     /// `tangent f { w: e }`.
-    pub fn tangent_literal(&mut self, function: Atom, given: Vec<(&str, Atom)>, span: Span) -> Atom {
-        let Some(code) = self.shapes.code(&function) else {
-            let ty = self.b.type_of(&function);
-            let ty = self.b.program.intern(Type::Tan(ty));
-            return self.unknown_closure(ty, span);
+    pub fn tangent_literal(
+        &mut self,
+        function: Atom,
+        given: Vec<(&str, Atom)>,
+        maker: Option<u32>,
+        span: Span,
+    ) -> Atom {
+        let ty = self.b.type_of(&function);
+        let ty = self.b.program.intern(Type::Tan(ty));
+        let code = match self.shapes.of(&function) {
+            Shape::Code(code) | Shape::Attached(code) => Some(code),
+            _ => maker.and_then(|maker| self.s.made_by(maker, &self.scope)),
+        };
+        let code = match code {
+            Some(code) => code,
+            None if given.is_empty() => return self.emit_as(Op::ZeroLike(function), ty),
+            None => return self.unknown_closure(ty, span),
         };
         let captures = self.b.program.fns[code].captures.clone().expect("codes have captures");
         let mut parts = Vec::new();
@@ -138,7 +154,7 @@ impl Frame<'_, '_> {
         self.s.diagnostics.push(
             Diagnostic::error("E0602", span, "the closure whose tangent this is cannot be found")
                 .at("names a captured variable")
-                .note("it is one closure, but on the way here it was put into data or came out of another function")
+                .note("it is one closure, but it was made by a generic function, which has one for each of its types")
                 .hint("use the tangent where the closure is made, or differentiate with respect to a parameter"),
         );
         self.filler(ty)

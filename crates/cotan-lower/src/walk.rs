@@ -44,7 +44,7 @@ pub(crate) fn expr<'e>(e: &'e Expr, f: OnExpr<'_, 'e>, s: OnStmt<'_, 'e>) {
             | ExprKind::TangentField { base: e, .. }
             | ExprKind::TangentCapture { base: e, .. }
             | ExprKind::Return(e) => expr(e, f, s),
-            ExprKind::TangentLiteral { function, fields } => {
+            ExprKind::TangentLiteral { function, fields, .. } => {
                 expr(function, f, s);
                 fields.iter().for_each(|(_, e)| expr(e, f, s));
             }

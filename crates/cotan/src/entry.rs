@@ -214,7 +214,7 @@ impl Maker<'_> {
         } else {
             let body = self.call(self.callee.clone(), self.tuple_of(&parts), ret.clone());
             let ty = Ty::Fn(Box::new(x.ty.clone()), Box::new(ret.clone()));
-            let closure = Closure { captures, params: inner, body, name: self.name.clone() };
+            let closure = Closure { captures, params: inner, body, name: self.name.clone(), maker: u32::MAX };
             self.expr(ExprKind::Closure(Box::new(closure)), ty)
         };
         let both = self.vjp_of(f, x, &ret);

@@ -176,7 +176,10 @@ impl Session {
             let program = &machine.program;
             let of_value = |code: FnId| program.fns[code].vars[program.fns[code].params[0]].ty;
             let (value, ty) = match checks.values.get(&f) {
-                Some(code) => (Value::Fn(Rc::new(Closure { code: *code, captures: Vec::new() })), of_value(*code)),
+                Some(code) => (
+                    Value::Fn(Rc::new(Closure { code: *code, captures: Vec::new(), attached: false })),
+                    of_value(*code),
+                ),
                 None => (args.remove(0), of_value(f)),
             };
             let Some(check) = checks.by_type.get(&ty).copied() else {

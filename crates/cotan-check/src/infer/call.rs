@@ -340,7 +340,12 @@ impl<'a> Checker<'a> {
             values.push((name.name.clone(), value));
         }
         self.solve_ready();
-        self.end(ExprKind::TangentLiteral { function: Box::new(function_expr), fields: values }, whole, span, want)
+        self.end(
+            ExprKind::TangentLiteral { function: Box::new(function_expr), fields: values, maker: None },
+            whole,
+            span,
+            want,
+        )
     }
 }
 

@@ -86,7 +86,8 @@ impl<'a> Checker<'a> {
         let arg = self.types.argument(types);
         let t = self.types.made_function(arg, result, Maker::Inner(note));
         let body = self.with_stmts(std::mem::take(&mut stmts), value);
-        (Closure { captures: Vec::new(), params: locals, body, name: name.to_string() }, t)
+        let maker = note as u32;
+        (Closure { captures: Vec::new(), params: locals, body, name: name.to_string(), maker }, t)
     }
 
     /// Puts statements before a value.

@@ -216,6 +216,7 @@ impl<'a> Checker<'a> {
             ret: hole(ret),
             body: closure.body,
             rules: Vec::new(),
+            maker: note as u32,
             span: name.span,
         });
         let depth = self.body.frames.len();
@@ -225,8 +226,9 @@ impl<'a> Checker<'a> {
         StmtKind::LocalFn(id)
     }
 
-    fn note_of(&self, t: T) -> Option<usize> {
-        match self.types.node(t) {
+    /// Who makes function values of this type, if it is one.
+    pub fn note_of(&self, t: T) -> Option<usize> {
+        match self.types.node(self.types.resolve(t)) {
             Node::Fn(_, _, origin) => match self.types.origins[self.types.origin(*origin).0 as usize] {
                 crate::types::OriginState::Known(crate::types::Maker::Inner(note)) => Some(note),
                 _ => None,
@@ -392,6 +394,7 @@ impl<'a> Checker<'a> {
                 ret: hole(signature.ret),
                 body: self.unit_expr(stmt.span),
                 rules: Vec::new(),
+                maker: note as u32,
                 span: decl.name.span,
             });
             let arg_types = signature.params.iter().map(|p| p.0).collect();

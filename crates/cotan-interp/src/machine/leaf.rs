@@ -77,14 +77,11 @@ impl Machine {
                         }
                         _ => Value::Zero,
                     },
-                    Step::Capture { code, index } => match &tan {
-                        Value::Fn(c) if c.code == *code => c.captures[*index as usize].clone(),
-                        Value::Fn(c) => {
-                            let name = Part::Closure;
-                            return Err(Fault::Tangents(name(c.code), name(*code)).at(&self.program, span));
-                        }
-                        _ => Value::Zero,
-                    },
+                    Step::Capture { code, index } => {
+                        let attached = self.program.attached.contains(code);
+                        let part = space::capture_part(&tan, *code, attached, *index as usize);
+                        part.map_err(|f| f.at(&self.program, span))?
+                    }
                 };
                 self.kill(&s.kill, base);
                 let part = self.settle(part, s.types[0]);
@@ -316,13 +313,19 @@ impl Machine {
                 other => unreachable!("{other:?} is no accumulator"),
             },
             Op::Equal(..) => Value::Bool(equal(&args[0], &args[1])),
-            Op::ToStr(_) => Value::Str(Rc::new(crate::fmt::text(&self.program, &args[0], true))),
+            Op::ToStr(_) => {
+                let text = crate::fmt::typed_text(&self.program, &args[0], s.types.get(1).copied(), true);
+                Value::Str(Rc::new(text))
+            }
             Op::StrConcat(..) => match (&args[0], &args[1]) {
                 (Value::Str(a), Value::Str(b)) => Value::Str(Rc::new(format!("{a}{b}"))),
                 other => unreachable!("{other:?} are no texts"),
             },
             Op::Probe { backward, .. } => {
-                let text = crate::fmt::text(&self.program, &args[1], false);
+                let text = match backward {
+                    true => crate::fmt::tangent_text(&self.program, &args[1], false),
+                    false => crate::fmt::typed_text(&self.program, &args[1], Some(s.types[0]), false),
+                };
                 self.host.probe(text_of(&args[0]), &text, *backward);
                 args.remove(1)
             }
@@ -384,7 +387,7 @@ impl Machine {
             }
             Step::Capture { code, index } => {
                 let n = self.program.fns[*code].captures.as_ref().map_or(0, Vec::len);
-                Which::Capture(*code, *index as usize, n)
+                Which::Capture(*code, *index as usize, n, self.program.attached.contains(code))
             }
             Step::Index { subs, extents } => {
                 let cells = match self.program.ty(types[0]) {

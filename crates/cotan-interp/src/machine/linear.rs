@@ -96,7 +96,8 @@ pub(super) enum Kind {
     /// A variant, or its tangent.
     Adt(AdtId, u32),
     /// A closure, or its tangent.
-    Fn(FnId),
+    /// Whether it has a rule attached.
+    Fn(FnId, bool),
 }
 
 /// A function.
@@ -643,9 +644,11 @@ impl Maker<'_> {
             Op::Adt { adt, variant, .. } | Op::TanAdt { adt, variant, .. } => {
                 Ins::Make { dst: dsts[0], kind: Kind::Adt(*adt, *variant), parts: args.collect() }
             }
-            Op::Closure { code, .. } | Op::TanClosure { code, .. } => {
-                Ins::Make { dst: dsts[0], kind: Kind::Fn(*code), parts: args.collect() }
-            }
+            Op::Closure { code, .. } | Op::TanClosure { code, .. } => Ins::Make {
+                dst: dsts[0],
+                kind: Kind::Fn(*code, self.program.attached.contains(code)),
+                parts: args.collect(),
+            },
             Op::Proj(_, index) | Op::Field { index, .. } | Op::Capture { index, .. } => {
                 Ins::Part { dst: dsts[0], whole: next(), index: *index, ty: s.types[0] }
             }

@@ -276,7 +276,7 @@ impl Machine {
                     slots[*dst as usize] = match *kind {
                         Kind::Tuple => Value::Tuple(Rc::new(parts)),
                         Kind::Adt(adt, variant) => Value::Adt(Rc::new(AdtValue { adt, variant, fields: parts })),
-                        Kind::Fn(code) => Value::Fn(Rc::new(Closure { code, captures: parts })),
+                        Kind::Fn(code, attached) => Value::Fn(Rc::new(Closure { code, captures: parts, attached })),
                     };
                 }
                 Ins::AddAt { acc, at, value } => {

@@ -80,6 +80,9 @@ impl Tapes {
             (Val::Fn(f), Which::Capture(code, i, _)) if f.code == Code::Fn(*code) => {
                 self.add_at(&mut Rc::make_mut(f).captures[*i], rest, value)
             }
+            (Val::Fn(f), Which::Capture(..)) if matches!(f.code, Code::Attached(_)) => {
+                self.add_at(&mut Rc::make_mut(f).captures[0], path, value)
+            }
             (Val::Array(a), Which::Index(at, _)) => {
                 let a = Rc::make_mut(a);
                 let selection = Selection::new(&a.shape, at)?;

@@ -162,7 +162,7 @@ impl Reference {
             GroupKind::Attached => self.apply(extra.clone(), dy, span)?,
             GroupKind::Linear => self.apply(extra.clone(), tuple(vec![Val::Zero, dy]), span)?,
             GroupKind::Probe => {
-                self.show(extra, &dy, true);
+                self.show(extra, &dy, None, true);
                 dy
             }
         };

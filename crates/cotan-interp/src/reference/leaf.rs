@@ -213,11 +213,12 @@ impl Reference {
             Op::Equal(..) => Val::Bool(equal(&args[0], &args[1])),
             Op::ToStr(_) => {
                 let v = args[0].leave(self.names);
-                Val::Str(Rc::new(crate::fmt::text(&self.program, &v, true)))
+                let text = crate::fmt::typed_text(&self.program, &v, s.types.get(1).copied(), true);
+                Val::Str(Rc::new(text))
             }
             Op::StrConcat(..) => Val::Str(Rc::new(format!("{}{}", text_of(&args[0]), text_of(&args[1])))),
             Op::Probe { backward, .. } => {
-                self.show(&args[0], &args[1], *backward);
+                self.show(&args[0], &args[1], Some(s.types[0]), *backward);
                 let v = args.remove(1);
                 if *backward { v } else { self.probe(&args[0], v, span) }
             }
@@ -261,8 +262,12 @@ impl Reference {
     }
 
     /// Tells the outside what a probe saw.
-    pub(super) fn show(&mut self, label: &Val, v: &Val, backward: bool) {
-        let text = crate::fmt::text(&self.program, &v.leave(self.names), false);
+    pub(super) fn show(&mut self, label: &Val, v: &Val, ty: Option<TypeId>, backward: bool) {
+        let v = v.leave(self.names);
+        let text = match backward {
+            true => crate::fmt::tangent_text(&self.program, &v, false),
+            false => crate::fmt::typed_text(&self.program, &v, ty, false),
+        };
         self.host.probe(text_of(label), &text, backward);
     }
 
@@ -289,6 +294,7 @@ impl Reference {
             },
             Step::Capture { code, index } => match tan {
                 Val::Fn(c) if c.code == Code::Fn(*code) => c.captures[*index as usize].clone(),
+                Val::Fn(c) if matches!(c.code, Code::Attached(_)) => return self.tan_part(&c.captures[0], step, base),
                 Val::Fn(_) => return Err(differ(tan, &function(Code::Fn(*code), Vec::new()))),
                 _ => Val::Zero,
             },

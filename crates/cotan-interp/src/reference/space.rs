@@ -3,7 +3,7 @@
 //! In: tangents, dense or with `Zero` for what is left out. Out: tangents.
 
 use super::tape::{Tapes, dual};
-use super::value::{Adt, Val, along, array, differ, function, map_floats};
+use super::value::{Adt, Code, Val, along, array, differ, faces, function, map_floats};
 use crate::fault::Fault;
 use cotan_prim::{Prim, PrimError};
 use std::rc::Rc;
@@ -32,6 +32,7 @@ pub(super) fn tangent(tag: u64, v: &Val) -> Val {
 /// The dense tangent with these leaves.
 pub(super) fn tangent_from(v: &Val, numbers: &[Val]) -> Result<Val, Fault> {
     let mut at = 0;
+    let v = &faces(v);
     let out = along(v, None, true, &mut |x, _| {
         let number = numbers.get(at).map_or(0.0, |n| match n.plain() {
             Val::F64(x) => *x,
@@ -72,6 +73,10 @@ impl Tapes {
             }
             (Val::Fn(x), Val::Fn(y)) if x.code == y.code => {
                 function(x.code.clone(), self.add_all(&x.captures, &y.captures)?)
+            }
+            (Val::Fn(x), other @ Val::Fn(_)) | (other @ Val::Fn(_), Val::Fn(x)) if is_attached(&x) => {
+                let face = self.add(x.captures[0].clone(), other)?;
+                function(x.code.clone(), vec![face, x.captures[1].clone()])
             }
             (Val::Array(mut x), Val::Array(y)) => {
                 if x.shape != y.shape {
@@ -132,6 +137,9 @@ impl Tapes {
             (Val::Tuple(x), Val::Tuple(y)) => self.dot_all(x, y),
             (Val::Adt(x), Val::Adt(y)) if x.variant == y.variant => self.dot_all(&x.fields, &y.fields),
             (Val::Fn(x), Val::Fn(y)) if x.code == y.code => self.dot_all(&x.captures, &y.captures),
+            (Val::Fn(x), other @ Val::Fn(_)) | (other @ Val::Fn(_), Val::Fn(x)) if is_attached(x) => {
+                self.dot(&x.captures[0], other)
+            }
             (Val::Array(x), Val::Array(y)) => {
                 if x.shape != y.shape {
                     let (left, right) = (x.shape.clone(), y.shape.clone());
@@ -166,6 +174,11 @@ impl Tapes {
         }
         Ok(sum)
     }
+}
+
+/// Whether it is a tangent of a function with an attached rule: one of the function itself meets its first part.
+fn is_attached(f: &super::value::Fun) -> bool {
+    matches!(f.code, Code::Attached(_))
 }
 
 /// A sparse tangent of an array as an array of these extents.

@@ -160,9 +160,9 @@ impl Val {
                 data: Data::from_values(a.data.iter().map(|v| v.leave(names))),
             })),
             Val::Fn(f) => Value::Fn(Rc::new(match &f.code {
-                Code::Fn(code) => Closure { code: *code, captures: all(&f.captures) },
-                Code::Pullback(_) => Closure { code: names.pullback, captures: Vec::new() },
-                Code::Attached(_) => Closure { code: names.attached, captures: all(&f.captures) },
+                Code::Fn(code) => Closure { code: *code, captures: all(&f.captures), attached: false },
+                Code::Pullback(_) => Closure { code: names.pullback, captures: Vec::new(), attached: false },
+                Code::Attached(_) => Closure { code: names.attached, captures: all(&f.captures), attached: true },
             })),
             Val::Zero | Val::Acc(_) => Value::Zero,
         }
@@ -336,12 +336,20 @@ pub(super) fn along(v: &Val, d: Option<&Val>, tangent: bool, f: OnFloat<'_>) -> 
             Val::Adt(Rc::new(Adt { adt: a.adt, variant: a.variant, fields }))
         }
         Val::Fn(c) => {
+            let attached = matches!(c.code, Code::Attached(_));
             let ds = match d {
                 Some(Val::Fn(d)) if d.code == c.code => Some(&d.captures[..]),
                 None => None,
+                // A tangent of the function is one of the function with a rule.
+                Some(function) if attached => Some(std::slice::from_ref(function)),
                 Some(other) => return Err(differ(v, other)),
             };
-            function(c.code.clone(), list(&c.captures, ds, f)?)
+            let mut captures = list(&c.captures, ds, f)?;
+            // And without a part for the rule it is that.
+            if attached && tangent && is_zero(&captures[1]) {
+                return Ok(captures.swap_remove(0));
+            }
+            function(c.code.clone(), captures)
         }
         Val::Array(a) => {
             let ds = match d {
@@ -361,6 +369,26 @@ pub(super) fn along(v: &Val, d: Option<&Val>, tangent: bool, f: OnFloat<'_>) -> 
         },
         Val::Acc(_) => Val::Zero,
     })
+}
+
+/// Whether a tangent is zero everywhere, now and in whatever it depends on.
+fn is_zero(d: &Val) -> bool {
+    let mut zero = true;
+    each_float(d, &mut |x| zero &= matches!(x, Val::F64(0.0)) || matches!(x, Val::F32(0.0)));
+    zero
+}
+
+/// A value in which functions with attached rules are the functions: its leaves are those of its tangents without parts for rules.
+pub(super) fn faces(v: &Val) -> Val {
+    let all = |vs: &[Val]| vs.iter().map(faces).collect::<Vec<_>>();
+    match v {
+        Val::Tuple(vs) => Val::Tuple(Rc::new(all(vs))),
+        Val::Adt(a) => Val::Adt(Rc::new(Adt { adt: a.adt, variant: a.variant, fields: all(&a.fields) })),
+        Val::Fn(c) if matches!(c.code, Code::Attached(_)) => faces(&c.captures[0]),
+        Val::Fn(c) => function(c.code.clone(), all(&c.captures)),
+        Val::Array(a) => array(a.shape.clone(), all(&a.data)),
+        other => other.clone(),
+    }
 }
 
 /// Two tangents of different structure.
