@@ -12,6 +12,7 @@ mod elaborate;
 mod exhaustive;
 mod infer;
 mod items;
+mod linear;
 mod modules;
 mod names;
 mod operators;
@@ -47,6 +48,9 @@ pub fn check(input: CheckInput<'_>) -> (Program, Vec<Diagnostic>) {
     let mut checker = items::checker(world, diagnostics);
     checker.check_all();
     let mut diagnostics = checker.diagnostics;
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        linear::check(&checker.program, &mut diagnostics);
+    }
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start, d.primary.span.end, d.code));
     diagnostics.dedup_by(|a, b| a.primary.span == b.primary.span && a.code == b.code && a.message == b.message);
     (checker.program, diagnostics)
