@@ -46,6 +46,8 @@ pub struct Differentiator {
 pub(crate) struct State {
     /// Functions that were named and are yet to be written.
     queue: VecDeque<Work>,
+    /// Whether rules are called as they are and what is made is left as it is, so that their calls can be seen.
+    keep_rules: bool,
     /// One-field boxes in which arrays are kept per turn of a loop, by type.
     boxes: FxHashMap<TypeId, AdtId>,
 }
@@ -103,14 +105,23 @@ impl Derive for Differentiator {
                 }
             }
         }
-        if let Some(post) = &self.post {
+        if let Some(post) = &self.post
+            && !state.keep_rules
+        {
             made.into_iter().for_each(|f| post(program, f));
         }
         Ok(id)
     }
 
     fn running(&self, program: &mut Program<Never>, function: FnId) -> FnId {
-        self.running.as_ref().map_or(function, |running| running(program, function))
+        match &self.running {
+            Some(running) if !self.state.borrow().keep_rules => running(program, function),
+            _ => function,
+        }
+    }
+
+    fn keep_rules(&self) {
+        self.state.borrow_mut().keep_rules = true;
     }
 }
 

@@ -237,6 +237,34 @@ fn gradients_are_checked() {
 }
 
 #[test]
+fn rules_are_checked() {
+    let program =
+        b"fn half(x: Float) -> Float { x / 2.0 } vjp { return x / 2.0 with |dy| { adjoint(x) += dy / 3.0; }; }
+fn double(x: Float) -> Float { x * 2.0 } jvp { return x * 2.0 with 2.0 * tangent(x); }
+fn never(x: Float) -> Float { x } vjp { return x with |dy| { adjoint(x) += 5.0 * dy; }; }
+fn right(x: Float) -> Float { grad(double)(x) + sum(map(double, [x, x])) }
+fn loss(x: Float) -> Float {
+    let w = 2.0;
+    let f = |x: Float| w * x;
+    let g = with_vjp(f, |x| (f(x), |dy: Float| (zero_like(f), w * dy)));
+    grad(|x: Float| half(x) * log1pexp(x))(x) + double(x) + g(x)
+}
+";
+    let p = Place::new(&[("p.cot", program)]);
+    let told = p.cotan(&["check-grad", "p.cot", "right", "--rules"]);
+    assert!(told.code == Some(0) && told.out.contains("right  `double` (p.cot:2:4)"), "{told:?}");
+    // A rule that only a derivative inside of the run reaches is seen, and a rule that was attached as a value.
+    let told = p.cotan(&["check-grad", "p.cot", "loss", "--rules", "--arg", "x=2"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    for line in
+        ["WRONG  `half` (p.cot:1:4)", "right  `double` (p.cot:2:4)", "WRONG  `f` (p.cot:8:25)", "at .w: 0.0 and 2.0"]
+    {
+        assert!(told.out.contains(line), "{line}: {}", told.out);
+    }
+    assert!(!told.out.contains("never"), "{}", told.out);
+}
+
+#[test]
 fn nans_are_traced() {
     let p = place();
     let told = p.cotan(&["why-nan", "p.cot", "ratio", "--arg", "x=0"]);

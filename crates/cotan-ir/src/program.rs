@@ -117,4 +117,7 @@ pub trait Derive {
     fn running(&self, _program: &mut Program<Never>, function: FnId) -> FnId {
         function
     }
+
+    /// From now on rules are called, and do not become a part of their callers.
+    fn keep_rules(&self) {}
 }

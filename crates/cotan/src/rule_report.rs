@@ -113,6 +113,9 @@ pub fn check_rules(
     let seed = session.options.seed;
     let mut random = Random::new(seed);
     session.start(&mut compiled);
+    if let Code::Machine(machine) = &mut compiled.code {
+        machine.keep_rules();
+    }
     let (args, _) = points::find(session, &mut compiled, (&core, id), &optional, &mut random)?;
     let mut made_up = Vec::new();
     for ((param, value), arg) in params.iter().zip(&optional).zip(&args) {
@@ -135,7 +138,13 @@ pub fn check_rules(
         let func = &machine.program.fns[f];
         // A rule that was attached is known by its own place.
         let span = attached.map_or(func.span, |rule| machine.program.fns[rule].span);
-        let name = func.name.clone();
+        let name = match calls.first().and_then(|args| args.first()) {
+            Some(Value::Fn(c)) if c.attached => match &c.captures[0] {
+                Value::Fn(f) => machine.program.fns[f.code].name.clone(),
+                _ => func.name.clone(),
+            },
+            _ => func.name.clone(),
+        };
         let names: Vec<String> = func.params.iter().map(|p| func.vars[*p].name.clone().unwrap_or_default()).collect();
         let inside = session.sources.get(span.file).is_some_and(|s| s.name.starts_with("std/"));
         let verdict = if inside && !library {

@@ -146,7 +146,7 @@ impl Reverse<'_> {
     fn small_forward_rule(&mut self, stmt: &Stmt) -> Option<FnId> {
         let Op::Call { func, args } = &stmt.op else { return None };
         let rules = &self.w.f(*func).rules;
-        let rule = rules.jvp.filter(|_| rules.vjp.is_none())?;
+        let rule = rules.jvp.filter(|_| rules.vjp.is_none() && !self.w.state.keep_rules)?;
         if self.w.f(rule).body.size() > SMALL {
             return None;
         }
@@ -156,7 +156,7 @@ impl Reverse<'_> {
 
     /// Both parts of the `vjp` rule of a function, if they are small and the backward part takes what it was kept apart at once.
     fn small_rule(&self, func: FnId) -> Option<(FnId, FnId)> {
-        let (fwd, bwd) = self.w.f(func).rules.vjp?;
+        let (fwd, bwd) = self.w.f(func).rules.vjp.filter(|_| !self.w.state.keep_rules)?;
         let (first, second) = (self.w.f(fwd), self.w.f(bwd));
         let small = first.body.size() + second.body.size() <= SMALL;
         (small && residual_at(&first.body).is_some() && only_fields(&second.body, second.params[0]))

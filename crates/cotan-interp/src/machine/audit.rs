@@ -6,6 +6,7 @@ use super::Machine;
 use crate::value::Value;
 use cotan_ir::FnId;
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 
 /// The calls that were noted.
 #[derive(Clone, Debug, Default)]
@@ -15,12 +16,24 @@ pub struct Audit {
     pub calls: IndexMap<(FnId, Option<FnId>), Vec<Vec<Value>>>,
     /// How many calls of a function are noted.
     pub most: usize,
+    /// The functions that rules belong to.
+    owners: FxHashMap<FnId, FnId>,
 }
 
 impl Machine {
+    /// Prepares for an audit, before anything runs: rules are called, and do not become a part of their callers.
+    pub fn keep_rules(&mut self) {
+        self.derive.keep_rules();
+    }
+
     /// From here on, calls of functions with rules are noted, at most so many of each.
     pub fn audit(&mut self, most: usize) {
-        self.audit = Some(Box::new(Audit { calls: IndexMap::new(), most }));
+        let mut owners = FxHashMap::default();
+        for (id, func) in self.program.fns.iter_enumerated() {
+            owners.extend(func.rules.vjp.map(|(fwd, _)| (fwd, id)));
+            owners.extend(func.rules.jvp.map(|jvp| (jvp, id)));
+        }
+        self.audit = Some(Box::new(Audit { calls: IndexMap::new(), most, owners }));
     }
 
     /// Ends the audit; what was noted.
@@ -31,15 +44,16 @@ impl Machine {
     /// Notes a call whose arguments are the top of the stack.
     #[cold]
     pub(super) fn note_call(&mut self, f: FnId, first: usize) {
+        let Some(audit) = &mut self.audit else { return };
+        // A rule that answers in a derivative is given the arguments of its function first.
+        let f = audit.owners.get(&f).copied().unwrap_or(f);
         let func = &self.program.fns[f];
         if func.rules.is_empty() {
             return;
         }
         let count = func.params.len();
-        let Some(audit) = &mut self.audit else { return };
-        let rule = func.captures.iter().flatten().position(|c| c.name == "rule");
-        let attached = match (&self.stack[first], rule) {
-            (Value::Fn(c), Some(i)) => match &c.captures[i] {
+        let attached = match &self.stack[first] {
+            Value::Fn(c) if c.attached => match &c.captures[1] {
                 Value::Fn(rule) => Some(rule.code),
                 _ => None,
             },

@@ -130,8 +130,7 @@ impl Machine {
         if self.codes.len() <= f.index() {
             self.codes.resize(f.index() + 1, None);
         }
-        // Calls of functions with rules are to be seen by the audit.
-        let running = if self.audit.is_some() { f } else { self.derive.running(&mut self.program, f) };
+        let running = self.derive.running(&mut self.program, f);
         let func = &self.program.fns[running];
         let code = Rc::new(linear::linear(&self.program, &compile(func), &func.vars, self.watch.is_some()));
         self.codes[f.index()] = Some(code.clone());
