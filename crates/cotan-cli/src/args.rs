@@ -35,6 +35,8 @@ pub enum Command {
     Show(ShowCommand),
     /// Explain a diagnostic code, or list all of them
     Explain(ExplainCommand),
+    /// Evaluate a term of the reference calculus
+    Calculus(CalculusCommand),
 }
 
 impl Command {
@@ -47,7 +49,7 @@ impl Command {
             Command::CheckGrad(c) => &c.engine,
             Command::WhyNan(c) => &c.engine,
             Command::Show(c) => &c.engine,
-            Command::Check(_) | Command::Explain(_) => return cotan::DEFAULT_MEMORY,
+            Command::Check(_) | Command::Explain(_) | Command::Calculus(_) => return cotan::DEFAULT_MEMORY,
         };
         engine.max_memory.unwrap_or(cotan::DEFAULT_MEMORY)
     }
@@ -164,6 +166,54 @@ pub struct ShowCommand {
 pub struct ExplainCommand {
     /// Such as E0201; all codes are listed if none is given
     pub code: Option<String>,
+}
+
+/// `cotan calculus`.
+#[derive(Debug, Args)]
+pub struct CalculusCommand {
+    /// The term
+    pub file: PathBuf,
+    /// How the rules of attached derivatives are read
+    #[arg(long, default_value = "corrected")]
+    pub rules: CalculusRules,
+    /// When zeros and sums of cotangents are worked out
+    #[arg(long, default_value = "memoised")]
+    pub strategy: CalculusStrategy,
+    /// Print each lambda that is transformed, and its transform, on stderr
+    #[arg(long)]
+    pub trace: bool,
+    /// Print how many steps evaluation took, on stderr
+    #[arg(long)]
+    pub steps: bool,
+    /// Stop with an error after this many steps, if not 1000000000
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+    /// Stop with an error after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Option<Duration>,
+    /// Stop with an error above this, such as 512MiB or 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_memory: Option<u64>,
+}
+
+/// Readings of the rules of attached derivatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CalculusRules {
+    /// As they stand in the paper.
+    Printed,
+    /// With a cotangent for each of the two uses of an attached value.
+    Corrected,
+}
+
+/// Times at which the lazy primitives of the calculus are worked out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CalculusStrategy {
+    /// When looked at, and once.
+    Memoised,
+    /// When looked at, each time again.
+    Forgetful,
+    /// At once.
+    Eager,
 }
 
 /// Arguments of the function.

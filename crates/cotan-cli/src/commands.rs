@@ -2,6 +2,7 @@
 //!
 //! In: the command line. Out: an exit code. Newly true: options of the command line are options of a [`Session`].
 
+mod calculus;
 mod check;
 mod check_grad;
 mod explain;
@@ -30,6 +31,7 @@ pub fn run(command: &Command, console: &Console) -> u8 {
         Command::WhyNan(c) => why_nan::run(c, console),
         Command::Show(c) => show::run(c, console),
         Command::Explain(c) => explain::run(c, console),
+        Command::Calculus(c) => calculus::run(c, console),
     }
 }
 

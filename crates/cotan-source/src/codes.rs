@@ -3,7 +3,7 @@
 //! A page's first line is `# E0201: title`; the rest explains the error with a wrong and a mended program.
 //! Ranges: `E00xx` lexical and syntax; `E01xx` names and modules; `E02xx` types; `E03xx` patterns, control,
 //! mutation; `E04xx` arrays and sizes found statically; `E05xx` derivatives; `E06xx` limits of compilation;
-//! `E07xx` run time; `E08xx` arguments, files and formats.
+//! `E07xx` run time; `E08xx` arguments, files and formats; `E09xx` the reference calculus.
 
 use include_dir::{Dir, include_dir};
 

@@ -27,6 +27,7 @@ mod why_nan;
 pub use check_grad::{GradientReport, check_gradient};
 pub use cotan_source::{Diagnostic, Severity, SourceMap, Span, all_codes, explain, render};
 pub use failure::{Bug, Failure, on_large_stack};
+pub use load::read_text;
 pub use options::{AdMode, DEFAULT_MEMORY, Engine, Options};
 pub use pipeline::Compiled;
 pub use rule_report::{RuleReport, Verdict, check_rules};

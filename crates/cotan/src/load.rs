@@ -131,6 +131,9 @@ fn module_path(path: &Path) -> String {
 }
 
 /// Reads a text file of the user.
+///
+/// # Errors
+/// `E0810`: the file cannot be read, is too large, or is not UTF-8 text.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     let bytes = read_bytes(path)?;
     if bytes.len() > u32::MAX as usize / 2 {

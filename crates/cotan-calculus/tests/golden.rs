@@ -1,0 +1,84 @@
+//! Golden terms, found by folder.
+//!
+//! In: `tests/calculus/*.term`. Out: one test per file and reading. A line `// expect: VALUE` gives the value under the corrected
+//! rules, `// printed: VALUE` that under the printed ones (the same, if there is no such line); `// steps: N` a limit of steps. Where
+//! the value is `an error` or `stuck`, the message is that in `NAME.txt` (`NAME.printed.txt`) beside. Numbers may differ in the last
+//! bits: parts that parse as numbers are compared to 1e-12. With `COTAN_BLESS=1` messages are written anew.
+
+use cotan_calculus::{Options, Rules, evaluate, parse};
+use cotan_source::{SourceMap, render};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
+
+fn main() -> std::process::ExitCode {
+    // Messages name files relative to the workspace.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut trials = Vec::new();
+    if let Err(error) = std::env::set_current_dir(&root) {
+        trials.push(Trial::test("workspace", move || Err(error.into())));
+    }
+    for file in files() {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (rules, name) in [(Rules::Corrected, "corrected"), (Rules::Printed, "printed")] {
+            let file = file.clone();
+            trials.push(Trial::test(format!("{stem}/{name}"), move || run(&file, rules)));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn files() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir("tests/calculus").into_iter().flatten().flatten().map(|e| e.path());
+    let mut out: Vec<PathBuf> = entries.filter(|p| p.extension().is_some_and(|e| e == "term")).collect();
+    out.sort();
+    out
+}
+
+fn run(file: &Path, rules: Rules) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(file)?;
+    let line = |key: &str| text.lines().find_map(|l| l.strip_prefix(key)).map(str::trim);
+    let expected = line("// expect:").ok_or("the file has no line `// expect: VALUE`")?;
+    let expected = if rules == Rules::Printed { line("// printed:").unwrap_or(expected) } else { expected };
+    let mut sources = SourceMap::new();
+    let id = sources.add(file.display().to_string(), text.clone());
+    let max_steps = line("// steps:").map_or(Ok(10_000_000), str::parse)?;
+    let found = parse(id, &text).and_then(|term| {
+        let again = parse(id, &term.to_string());
+        assert!(again.is_ok_and(|again| again == term), "printed and parsed again, the term is another: {term}");
+        evaluate(&term, Options { rules, max_steps, ..Options::default() })
+    });
+    let message = Path::new(file).with_extension(if rules == Rules::Printed { "printed.txt" } else { "txt" });
+    match (found, expected) {
+        (Ok(outcome), _) => {
+            let value = outcome.value.to_string();
+            if same(expected, &value) { Ok(()) } else { Err(format!("expected {expected}, found {value}").into()) }
+        }
+        (Err(error), "stuck") => {
+            let text = render(&sources, &error, false);
+            if std::env::var_os("COTAN_BLESS").is_some_and(|v| v == "1") {
+                std::fs::write(&message, text)?;
+                return Ok(());
+            }
+            // Both readings of the rules may be stuck in the same way.
+            let expected =
+                std::fs::read_to_string(&message).or_else(|_| std::fs::read_to_string(file.with_extension("txt")))?;
+            if text == expected { Ok(()) } else { Err(format!("expected:\n{expected}\nfound:\n{text}").into()) }
+        }
+        (Err(error), _) => Err(format!("expected {expected}, found:\n{}", render(&sources, &error, false)).into()),
+    }
+}
+
+/// Whether two texts of values are the same but for the last bits of numbers.
+fn same(a: &str, b: &str) -> bool {
+    let split = |text: &str| -> Vec<String> {
+        let spaced: String =
+            text.chars().flat_map(|c| if "(),[]".contains(c) { vec![' ', c, ' '] } else { vec![c] }).collect();
+        spaced.split_whitespace().map(str::to_string).collect()
+    };
+    let (a, b) = (split(a), split(b));
+    a.len() == b.len()
+        && a.iter().zip(&b).all(|(x, y)| {
+            x == y
+                || matches!((x.parse::<f64>(), y.parse::<f64>()), (Ok(x), Ok(y)) if (x - y).abs() <= 1e-12 * x.abs().max(1e-3))
+        })
+}
