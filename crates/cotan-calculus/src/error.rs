@@ -28,7 +28,7 @@ impl Machine<'_> {
         self.stuck(
             "E0903",
             format!("`{f}` is called, but is no function"),
-            &format!("({f}) ({argument})"),
+            &format!("{} {}", grouped(&f), grouped(&argument)),
             "`v v'` needs a closure, a primitive, `J` of one of these, or a function with an attached derivative",
         )
     }
@@ -51,7 +51,7 @@ impl Machine<'_> {
         self.stuck(
             "E0905",
             format!("`{v}` bears no tag that `Jinv` could take away"),
-            &format!("Jinv ({v})"),
+            &format!("Jinv {}", grouped(&v)),
             "`Jinv (J v) = v`; the arguments of a transformed function are made by `J`",
         )
     }
@@ -68,7 +68,7 @@ impl Machine<'_> {
         self.stuck(
             "E0905",
             format!("`{v}` is no pair {tags}"),
-            &format!("{word}{} ({v})", hats(level)),
+            &format!("{word}{} {}", hats(level), grouped(&v)),
             "`fst (a, b) = a` and `snd (a, b) = b`; lists are pairs that end in `[]`, and a rule returns `(value, backpropagator)`",
         )
     }
@@ -79,9 +79,15 @@ impl Machine<'_> {
         self.stuck(
             "E0905",
             format!("`{t}` is not defined on `{x}`"),
-            &format!("{t} ({x})"),
+            &format!("{t} {}", grouped(&x)),
             &format!("`{t}` takes {needs}"),
         )
+    }
+
+    /// A scalar operation has no value at its operands.
+    pub(crate) fn no_value(&mut self, t: Primitive, x: Value, why: &str) -> Stuck {
+        let x = self.brief(x);
+        self.stuck("E0905", format!("`{t}` has no value at `{x}`"), &format!("{t} {}", grouped(&x)), why)
     }
 
     /// The run takes too long or too much.
@@ -89,4 +95,10 @@ impl Machine<'_> {
         let hint = "raise it by --max-steps, --time-limit or --max-memory, if the program ends at all";
         Box::new(Diagnostic::error("E0906", self.here, message).at("evaluation was here").hint(hint))
     }
+}
+
+/// A text that may stand as an argument.
+fn grouped(text: &str) -> String {
+    let bracketed = text.starts_with(['(', '[', '<']) && !text.contains("<-J") && !text.ends_with("...");
+    if bracketed || !text.contains([' ', '-']) { text.to_string() } else { format!("({text})") }
 }

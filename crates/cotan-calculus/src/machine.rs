@@ -184,7 +184,10 @@ impl<'a> Machine<'a> {
         let code = Rc::clone(&self.calls[at].code);
         let Binding { rhs, span } = &code.bindings[self.calls[at].at];
         self.calls[at].at += 1;
-        self.here = *span;
+        // The transforms of primitives are text of this crate: their place is that of the call.
+        if !span.is_none() {
+            self.here = *span;
+        }
         self.tick(1)?;
         let base = self.calls[at].base;
         let get = |m: &Self, slot: u32| m.slots[base + slot as usize];
@@ -298,11 +301,15 @@ impl<'a> Machine<'a> {
                 match computed {
                     Ok(Computed::Real(r)) => Ok(Value::Real(r)),
                     Ok(Computed::Truth(b)) => Ok(self.truths[usize::from(b)]),
-                    Err(why) => Err(self.no_operand(t, x, &format!("other operands: {why}"))),
+                    Err(why) => Err(self.no_value(t, x, &why)),
                 }
             }
             Primitive::First => self.part(0, Part::First, x),
             Primitive::Second => self.part(0, Part::Second, x),
+            Primitive::Null => {
+                let null = matches!(self.head(x)?, Head::Nil(0));
+                Ok(self.truths[usize::from(null)])
+            }
             Primitive::Zero => self.zero(x),
             Primitive::J => Ok(self.reverse(x)),
             Primitive::Jinv => self.inverse(x),

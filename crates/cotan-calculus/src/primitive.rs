@@ -16,6 +16,8 @@ pub enum Primitive {
     First,
     /// The second component of a pair.
     Second,
+    /// Whether a value is `[]`, the end of a list.
+    Null,
     /// `0`
     Zero,
     /// The conformant sum of the components of a pair.
@@ -35,9 +37,10 @@ pub enum Primitive {
 }
 
 /// Those that are no scalar operations, by name.
-const OWN: [(&str, Primitive); 10] = [
+const OWN: [(&str, Primitive); 11] = [
     ("fst", Primitive::First),
     ("snd", Primitive::Second),
+    ("null", Primitive::Null),
     ("zero", Primitive::Zero),
     ("plus", Primitive::Plus),
     ("J", Primitive::J),
@@ -77,7 +80,7 @@ impl Primitive {
             (Primitive::Scalar(prim), _) => scalar_back(prim),
             (Primitive::First, _) => "(y, zero (snd x))".into(),
             (Primitive::Second, _) => "(zero (fst x), y)".into(),
-            (Primitive::Zero, _) => "zero x".into(),
+            (Primitive::Zero | Primitive::Null, _) => "zero x".into(),
             (Primitive::Plus, _) => "(y, y)".into(),
             (Primitive::J, Rules::Printed) => "Jinv y".into(),
             (Primitive::Jinv, Rules::Printed) => "J y".into(),
@@ -164,7 +167,7 @@ pub enum Computed {
 pub fn compute(prim: Prim, args: &[f64]) -> Result<Computed, String> {
     let scalars = args.iter().zip(prim.args()).map(|(r, kind)| match kind {
         ArgKind::Int if r.trunc() == *r && r.abs() < 9.0e15 => Ok(Scalar::I64(*r as i64)),
-        ArgKind::Int => Err(format!("`{}` needs a whole number, not {}", prim.name(), crate::print::real(*r))),
+        ArgKind::Int => Err(format!("`{}` takes a whole number here, not {}", prim.name(), crate::print::real(*r))),
         _ => Ok(Scalar::F64(*r)),
     });
     let scalars = scalars.collect::<Result<Vec<_>, _>>()?;

@@ -2,7 +2,7 @@
 //!
 //! In: `tests/calculus/*.term`. Out: one test per file and reading. A line `// expect: VALUE` gives the value under the corrected
 //! rules, `// printed: VALUE` that under the printed ones (the same, if there is no such line); `// steps: N` a limit of steps. Where
-//! the value is `an error` or `stuck`, the message is that in `NAME.txt` (`NAME.printed.txt`) beside. Numbers may differ in the last
+//! the value is `stuck`, the message is that in `NAME.txt` beside (`NAME.printed.txt`, if there is a line `// printed: stuck`). Numbers may differ in the last
 //! bits: parts that parse as numbers are compared to 1e-12. With `COTAN_BLESS=1` messages are written anew.
 
 use cotan_calculus::{Options, Rules, evaluate, parse};
@@ -47,7 +47,8 @@ fn run(file: &Path, rules: Rules) -> Result<(), Failed> {
         assert!(again.is_ok_and(|again| again == term), "printed and parsed again, the term is another: {term}");
         evaluate(&term, Options { rules, max_steps, ..Options::default() })
     });
-    let message = Path::new(file).with_extension(if rules == Rules::Printed { "printed.txt" } else { "txt" });
+    let own = rules == Rules::Printed && line("// printed:").is_some();
+    let message = file.with_extension(if own { "printed.txt" } else { "txt" });
     match (found, expected) {
         (Ok(outcome), _) => {
             let value = outcome.value.to_string();
@@ -59,9 +60,7 @@ fn run(file: &Path, rules: Rules) -> Result<(), Failed> {
                 std::fs::write(&message, text)?;
                 return Ok(());
             }
-            // Both readings of the rules may be stuck in the same way.
-            let expected =
-                std::fs::read_to_string(&message).or_else(|_| std::fs::read_to_string(file.with_extension("txt")))?;
+            let expected = std::fs::read_to_string(&message)?;
             if text == expected { Ok(()) } else { Err(format!("expected:\n{expected}\nfound:\n{text}").into()) }
         }
         (Err(error), _) => Err(format!("expected {expected}, found:\n{}", render(&sources, &error, false)).into()),
