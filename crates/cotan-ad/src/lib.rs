@@ -12,6 +12,7 @@ mod arrays;
 mod cross;
 mod expand;
 mod forward;
+mod known;
 mod partial;
 mod reverse;
 mod signature;
@@ -48,6 +49,12 @@ pub(crate) struct State {
     queue: VecDeque<Work>,
     /// Whether rules are called as they are and what is made is left as it is, so that their calls can be seen.
     keep_rules: bool,
+    /// Functions that were written since they were last asked for.
+    made: Vec<FnId>,
+    /// Functions with rules that were specialised on closures.
+    specialised: known::Specialised,
+    /// The optimiser, for pieces of code that are looked at before they are used.
+    simplify: Option<Post>,
     /// One-field boxes in which arrays are kept per turn of a loop, by type.
     boxes: FxHashMap<TypeId, AdtId>,
 }
@@ -73,6 +80,12 @@ impl Differentiator {
         Differentiator { state: RefCell::new(State::default()), post, running: None }
     }
 
+    /// With an optimiser for pieces of code on the way. Without one, rules of functions that are known by value are called as unknown ones.
+    pub fn with_simplify(self, simplify: Post) -> Self {
+        self.state.borrow_mut().simplify = Some(simplify);
+        self
+    }
+
     /// With a pass that makes the functions that run, such as the optimiser's.
     pub fn with_running(self, running: Running) -> Self {
         Differentiator { running: Some(running), ..self }
@@ -83,28 +96,10 @@ impl Derive for Differentiator {
     fn derive(&self, program: &mut Program<Never>, function: FnId, which: Deriv) -> Result<FnId, Box<Diagnostic>> {
         let state = &mut *self.state.borrow_mut();
         let id = request(program, state, function, which);
-        let mut made = Vec::new();
         while let Some(work) = state.queue.pop_front() {
-            match work {
-                Work::Jvp { function, jvp } => {
-                    let func = match program.fns[function].rules.vjp {
-                        Some((fwd, bwd)) => cross::jvp_from_vjp(program, state, function, fwd, bwd),
-                        None => forward::jvp(program, state, function),
-                    };
-                    program.fns[jvp] = func;
-                    made.push(jvp);
-                }
-                Work::Reverse { function, fwd, bwd, residual, frozen } => {
-                    let (f, b) = match program.fns[function].rules.jvp {
-                        Some(jvp) => cross::reverse_from_jvp(program, state, function, jvp, residual),
-                        None => reverse::reverse(program, state, function, residual, frozen),
-                    };
-                    program.fns[fwd] = f;
-                    program.fns[bwd] = b;
-                    made.extend([fwd, bwd]);
-                }
-            }
+            write(program, state, work);
         }
+        let made = std::mem::take(&mut state.made);
         if let Some(post) = &self.post
             && !state.keep_rules
         {
@@ -122,6 +117,37 @@ impl Derive for Differentiator {
 
     fn keep_rules(&self) {
         self.state.borrow_mut().keep_rules = true;
+    }
+}
+
+/// Writes functions that were named.
+fn write(program: &mut Program<Never>, state: &mut State, work: Work) {
+    match work {
+        Work::Jvp { function, jvp } => {
+            let func = match program.fns[function].rules.vjp {
+                Some((fwd, bwd)) => cross::jvp_from_vjp(program, state, function, fwd, bwd),
+                None => forward::jvp(program, state, function),
+            };
+            program.fns[jvp] = func;
+            state.made.push(jvp);
+        }
+        Work::Reverse { function, fwd, bwd, residual, frozen } => {
+            let (f, b) = match program.fns[function].rules.jvp {
+                Some(jvp) => cross::reverse_from_jvp(program, state, function, jvp, residual),
+                None => reverse::reverse(program, state, function, residual, frozen),
+            };
+            program.fns[fwd] = f;
+            program.fns[bwd] = b;
+            state.made.extend([fwd, bwd]);
+        }
+    }
+}
+
+/// Writes a forward part that was named, with its backward part, now, unless it is being written already.
+pub(crate) fn write_now(program: &mut Program<Never>, state: &mut State, id: FnId) {
+    let is_it = |work: &Work| matches!(work, Work::Reverse { fwd, .. } if *fwd == id);
+    if let Some(work) = state.queue.iter().position(is_it).and_then(|at| state.queue.remove(at)) {
+        write(program, state, work);
     }
 }
 

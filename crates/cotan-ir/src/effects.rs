@@ -200,7 +200,7 @@ impl FnTraits {
         while let Some(id) = todo.pop() {
             let Some(func) = program.fns.get(id) else { continue };
             let callee = |f| known.get(&f).copied().unwrap_or(Traits::ANY);
-            let mut all = PURE;
+            let mut all = if func.is_written() { PURE } else { Traits::ANY };
             func.body.for_each_stmt(&mut |stmt| {
                 if all != Traits::ANY {
                     all = all.or(own_traits(program, &func.vars, &stmt.op, &callee));

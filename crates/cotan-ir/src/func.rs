@@ -86,6 +86,11 @@ pub struct Stmt<A = Never> {
 }
 
 impl<A: Operator> Func<A> {
+    /// Whether the code is there; a function that was only declared has none yet.
+    pub fn is_written(&self) -> bool {
+        self.body.results.len() == self.results.len() && !(self.params.is_empty() && self.vars.is_empty())
+    }
+
     /// The code of the function with `args` for its parameters and new variables from `vars`, to stand in place of a call at `span`.
     ///
     /// What goes wrong in a function of another file shall name the line that called it, which is gone then: such statements get

@@ -33,7 +33,8 @@ pub(crate) fn calls_rules<A: Operator>(program: &Program<A>, id: FnId) -> bool {
     program.fns[id].body.for_each_stmt(&mut |stmt| {
         if let Op::Call { func, .. } = &stmt.op {
             let callee = &program.fns[*func];
-            found |= *func != id && !callee.rules.is_empty() && small(&callee.body, *func).is_some();
+            found |=
+                *func != id && callee.is_written() && !callee.rules.is_empty() && small(&callee.body, *func).is_some();
         }
     });
     found
@@ -50,6 +51,7 @@ pub(crate) fn run_with<A: Operator>(program: &mut Program<A>, id: FnId, which: C
     callees.retain(|callee, size| {
         let func = &program.fns[*callee];
         *callee != id
+            && func.is_written()
             && (which == Callees::All || func.rules.is_empty())
             && small(&func.body, *callee).is_some_and(|n| {
                 *size = n;

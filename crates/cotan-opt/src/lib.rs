@@ -7,7 +7,8 @@
 //!
 //! 1. until nothing changes, at most [`ROUNDS`] times:
 //!    `inline` (calls of small functions become their code, as long as the function has not grown to twice its size),
-//!    `forward` (known values, laws, known branches), `accumulators`, `merge` (common subexpressions), `dead`;
+//!    `forward` (known values, laws, known branches), `accumulators` (and `forward` again if it changed something),
+//!    `merge` (common subexpressions), `dead`;
 //! 2. `hoist` (what does not change in a loop), and `merge` and `dead` once more if it moved something.
 //!
 //! Each pass takes time proportional to the size of the function.
@@ -75,7 +76,8 @@ pub fn running_function<A: Operator>(program: &mut Program<A>, f: FnId) -> FnId 
     if !inline::calls_rules(program, f) {
         return f;
     }
-    let copy = program.fns[f].clone();
+    // Function values are of the original.
+    let copy = cotan_ir::Func { captures: None, ..program.fns[f].clone() };
     let copy = program.fns.push(copy);
     let limit = 2 * size(&program.fns[f]) + GROWTH;
     for _ in 0..ROUNDS {
@@ -126,9 +128,14 @@ fn simplify_with<A: Operator>(
     for _ in 0..ROUNDS {
         // Again for calls that came in by inlining, or whose function is known by now.
         let mut changed = size(&program.fns[f]) < limit && run(program, &inline);
-        for pass in [&forward, &accumulators, &merge, &dead] {
-            changed |= run(program, pass);
+        changed |= run(program, &forward);
+        // What was taken from accumulators is known then.
+        if run(program, &accumulators) {
+            changed = true;
+            run(program, &forward);
         }
+        changed |= run(program, &merge);
+        changed |= run(program, &dead);
         if !changed {
             break;
         }

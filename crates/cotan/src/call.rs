@@ -50,6 +50,7 @@ impl Session {
         match &mut compiled.code {
             Code::Expanded(program) => {
                 let derive = Differentiator::new(Some(Box::new(post(self.options.validate))));
+                let derive = derive.with_simplify(Box::new(cotan_opt::simplify_function));
                 let derive = Box::new(derive.with_running(Box::new(running(self.options.validate))));
                 let machine = Machine::new(std::mem::take(program), derive, host, limits);
                 compiled.code = Code::Machine(Box::new(machine));

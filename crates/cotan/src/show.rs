@@ -108,7 +108,8 @@ fn core(core: &Core, only: Option<&[CoreFn]>) -> String {
 
 /// The function, its forward derivative, and the two halves of its reverse derivative.
 fn derivative(program: &mut Program<Never>, function: FnId) -> Result<String, Failure> {
-    let differentiator = cotan_ad::Differentiator::new(Some(Box::new(cotan_opt::simplify_function)));
+    let differentiator = cotan_ad::Differentiator::new(Some(Box::new(cotan_opt::simplify_function)))
+        .with_simplify(Box::new(cotan_opt::simplify_function));
     let mut shown = vec![function];
     for which in [Deriv::Jvp, Deriv::Fwd, Deriv::Bwd] {
         let made = guard("differentiate (cotan-ad)", || differentiator.derive(program, function, which))??;

@@ -51,6 +51,35 @@ fn vectors(w: Float) -> Float {
 }
 ";
 
+/// Rules as values, each of whose functions is known where it is used.
+const ATTACHED: &str = "
+fn cell(x: Float, w: Float) -> Float { let s = sin(x); s * w }
+fn total(w: Float) -> Float {
+    let g = |x: Float| cell(x, w);
+    let f = with_vjp(g, |x| pullback(g, x));
+    let mut t = 0.0;
+    for i in 0..100 { t += f(float(i) * w); }
+    t
+}
+fn local(w: Float) -> Float {
+    let g = |x: Float| cell(x, w);
+    let f = with_vjp(g, |x| {
+        let s = sin(x);
+        (s * w, |dy: Float| (tangent g { w: dy * s }, dy * w * cos(x)))
+    });
+    let mut t = 0.0;
+    for i in 0..100 { t += f(float(i) * w); }
+    t
+}
+fn branching(w: Float) -> Float {
+    let g = |x: Float| cell(x, w);
+    let f = with_jvp(g, |x, dg, dx| (sin(x) * w, dg.w * sin(x) + w * (cos(x) * dx)));
+    let mut t = 0.0;
+    for i in 0..100 { t += if i % 2 == 0 { f(float(i) * w) } else { w }; }
+    t
+}
+";
+
 const FORWARD: &str = "
 fn cell(x: Float, w: Float) -> Float { let s = sin(x); s * w } jvp {
     let s = sin(x);
@@ -94,6 +123,15 @@ fn clauses_of_reverse_mode_cost_what_the_body_costs() {
 #[test]
 fn clauses_of_reverse_mode_cost_little_at_order_two() {
     check(RULES, &["total", "local"], &["grad(grad(FUNCTION))(2.0)", "jvp(grad(FUNCTION), 2.0, 1.0).1"]);
+}
+
+#[test]
+fn rules_as_values_leave_no_trace_where_the_function_is_known() {
+    check(
+        ATTACHED,
+        &["total", "local", "branching"],
+        &["FUNCTION(2.0)", "grad(FUNCTION)(2.0)", "jvp(FUNCTION, 2.0, 1.0).1", "jvp(grad(FUNCTION), 2.0, 1.0).1"],
+    );
 }
 
 #[test]

@@ -16,7 +16,8 @@ use rustc_hash::FxHashMap;
 
 /// Makes `function.Jvp` (see [`Derive`](cotan_ir::Derive)).
 pub(crate) fn jvp(program: &mut Program, state: &mut State, function: FnId) -> Func {
-    let f = program.fns[function].clone();
+    let mut f = program.fns[function].clone();
+    crate::known::specialise(program, state, &mut f);
     let mut fwd = Forward { w: Writer::new(program, state, f.vars.clone()), dots: FxHashMap::default() };
     fwd.w.span = f.span;
     let mut params = f.params.clone();

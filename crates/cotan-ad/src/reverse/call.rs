@@ -3,7 +3,7 @@
 use super::Reverse;
 use crate::signature::differentiable_results;
 use crate::writer::Tree;
-use cotan_ir::{Atom, Block, Deriv, FnId, Op, Stmt, Type, TypeId, Var, leaves};
+use cotan_ir::{Atom, Block, Deriv, FnId, Lit, Op, Stmt, Type, TypeId, Var, leaves};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -87,7 +87,8 @@ impl Reverse<'_> {
 
     fn give_floats(&mut self, targets: Vec<(Atom, Vec<u32>)>, floats: impl IntoIterator<Item = Atom>) {
         for ((target, mut path), float) in targets.into_iter().zip(floats) {
-            if let Atom::Var(v) = target {
+            let nothing = matches!(float, Atom::Lit(Lit::F64(0.0) | Lit::F32(0.0)));
+            if let (Atom::Var(v), false) = (target, nothing) {
                 self.give(v, &mut path, Tree::Atom(float));
             }
         }
@@ -175,7 +176,7 @@ impl Reverse<'_> {
         let mut first = self.w.program.fns[fwd].inlined(args.iter().cloned(), &mut self.w.vars, stmt.span);
         let mut parts = FxHashMap::default();
         for arg in args.iter().filter_map(Atom::var) {
-            if let Some(captures) = self.closures.get(&arg) {
+            if let Some((_, captures)) = self.closures.get(&arg) {
                 take_parts(&mut first, arg, captures, &mut parts);
             }
         }

@@ -36,7 +36,8 @@ pub(crate) fn reverse(
     residual: AdtId,
     frozen: usize,
 ) -> (Func, Func) {
-    let f = program.fns[function].clone();
+    let mut f = program.fns[function].clone();
+    crate::known::specialise(program, state, &mut f);
     let mut rev = Reverse {
         w: Writer::new(program, state, f.vars.clone()),
         regions: Vec::new(),
@@ -161,8 +162,8 @@ pub(crate) struct Reverse<'p> {
     has_accumulators: bool,
     /// Variables that depend on no parameter: nobody asks for their cotangents.
     constants: FxHashSet<Var>,
-    /// Captures of the closures that are made here.
-    closures: FxHashMap<Var, Vec<Atom>>,
+    /// Codes and captures of the closures that are made here.
+    closures: FxHashMap<Var, (FnId, Vec<Atom>)>,
     /// Where forward rules stand in place of calls: the cotangent of a variable is that of the operand, whatever defines it.
     handed: FxHashMap<Var, Atom>,
 }
@@ -216,8 +217,8 @@ impl Reverse<'_> {
             Op::Capture { base, code, index } => {
                 self.views.insert(v, View::Step(base.clone(), Step::Capture { code: *code, index: *index }));
             }
-            Op::Closure { captures, .. } => {
-                self.closures.insert(v, captures.clone());
+            Op::Closure { code, captures } => {
+                self.closures.insert(v, (*code, captures.clone()));
             }
             Op::TanPart { tan, step } => {
                 self.views.insert(v, View::Step(tan.clone(), step.clone()));

@@ -50,6 +50,24 @@ pub(super) fn rewrite<A: Operator>(known: &Known<'_, A>, op: &Op<A>, types: &[Ty
         Op::Densify { tan, like } => match known.def(tan) {
             // densify(zero, x) = zero_like(x)
             Some(Op::Zero) => Rewrite::Op(Op::ZeroLike(like.clone())),
+            // a tangent of a function with a rule attached, without a part for the rule, is one of the function
+            Some(Op::TanClosure { code, captures }) if known.program.attached.contains(code) => {
+                match (&captures[..], known.code(like)) {
+                    ([face, rule], Some((of, [f, _]))) if of == *code && is_zero(known, rule) => {
+                        Rewrite::Op(Op::Densify { tan: face.clone(), like: f.clone() })
+                    }
+                    _ => Rewrite::Keep,
+                }
+            }
+            Some(Op::TanClosure { code, captures }) => match known.code(like) {
+                // there are no zeros to fill in between floats
+                Some((of, _)) if of == *code && captures.iter().all(|c| is_dense(known, c)) => value(tan.clone()),
+                // a tangent of a function is one of the function with a rule attached
+                Some((of, [f, _])) if known.program.attached.contains(&of) => {
+                    Rewrite::Op(Op::Densify { tan: tan.clone(), like: f.clone() })
+                }
+                _ => Rewrite::Keep,
+            },
             // densify(sparse(v), _) = v where all values of the type have one shape
             Some(Op::Sparse(v)) if has_id(known, v, types[0]) && rigid(known.program, types[0]) => value(v.clone()),
             _ => Rewrite::Keep,
@@ -90,6 +108,16 @@ pub(super) fn rewrite<A: Operator>(known: &Known<'_, A>, op: &Op<A>, types: &[Ty
             (Some(Op::TanClosure { code: made, captures }), Step::Capture { code, index }) if made == code => {
                 value(captures[*index as usize].clone())
             }
+            // of a function inside of one with a rule attached
+            (Some(Op::TanClosure { code: made, captures }), Step::Capture { .. })
+                if known.program.attached.contains(made) =>
+            {
+                Rewrite::Op(Op::TanPart { tan: captures[0].clone(), step: step.clone() })
+            }
+            // a float is the same, whatever is filled in beside it
+            (Some(Op::Densify { tan, .. }), Step::Capture { .. }) if is_float(ty) => {
+                Rewrite::Op(Op::TanPart { tan: tan.clone(), step: step.clone() })
+            }
             (Some(Op::TanUpdate { subs: made, value: new, .. }), Step::Index { subs, .. })
                 if made == subs && subs.iter().all(|s| matches!(s, Sub::At(_))) =>
             {
@@ -129,6 +157,11 @@ pub(super) fn is_zero<A: Operator>(known: &Known<'_, A>, atom: &Atom) -> bool {
         Atom::Lit(lit) => *lit == Lit::Unit,
         Atom::Var(_) => matches!(known.def(atom), Some(Op::Zero)) && matches!(known.ty(atom), Some(Type::Tan(_))),
     }
+}
+
+/// Whether a tangent holds no zero that could be filled in.
+fn is_dense<A: Operator>(known: &Known<'_, A>, atom: &Atom) -> bool {
+    matches!(atom, Atom::Lit(_)) || known.ty(atom).is_some_and(is_float)
 }
 
 fn has_id<A: Operator>(known: &Known<'_, A>, atom: &Atom, ty: TypeId) -> bool {
