@@ -27,11 +27,12 @@ fn curve(family: &Family, strategy: Strategy) -> String {
         .map(|k| 1 << k)
         .map_while(|n| Some(format!("[{n}, {:.4}]", ratio(&steps(family, n, strategy, 1)?))))
         .collect();
-    let strategy = format!("{strategy:?}").to_lowercase();
+    let word = format!("{strategy:?}").to_lowercase();
     format!(
-        "{{\"family\": {:?}, \"meaning\": {:?}, \"strategy\": {strategy:?}, \"points\": [{}]}}",
+        "{{\"family\": {:?}, \"meaning\": {:?}, \"strategy\": {word:?}, \"grows\": {}, \"points\": [{}]}}",
         family.name,
         family.meaning,
+        family.needs_memory && strategy != Strategy::Memoised,
         points.join(", ")
     )
 }
