@@ -1,6 +1,6 @@
 //! Golden terms, found by folder.
 //!
-//! In: `tests/calculus/*.term`. Out: one test per file and reading. A line `// expect: VALUE` gives the value under the corrected
+//! In: `tests/calculus/*.term`, and the blocks ```` ```term ```` of `docs/calculus.md`. Out: one test per file and reading. A line `// expect: VALUE` gives the value under the corrected
 //! rules, `// printed: VALUE` that under the printed ones (the same, if there is no such line); `// steps: N` a limit of steps. Where
 //! the value is `stuck`, the message is that in `NAME.txt` beside (`NAME.printed.txt`, if there is a line `// printed: stuck`). Numbers may differ in the last
 //! bits: parts that parse as numbers are compared to 1e-12. With `COTAN_BLESS=1` messages are written anew.
@@ -21,10 +21,32 @@ fn main() -> std::process::ExitCode {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for (rules, name) in [(Rules::Corrected, "corrected"), (Rules::Printed, "printed")] {
             let file = file.clone();
-            trials.push(Trial::test(format!("{stem}/{name}"), move || run(&file, rules)));
+            trials.push(Trial::test(format!("{stem}/{name}"), move || {
+                run(&file, &std::fs::read_to_string(&file)?, rules)
+            }));
         }
     }
+    for (line, text) in blocks(&std::fs::read_to_string("docs/calculus.md").unwrap_or_default()) {
+        for rules in [Rules::Corrected, Rules::Printed] {
+            let (name, text) = (format!("docs/calculus.md:{line}/{rules:?}"), text.clone());
+            trials.push(Trial::test(name, move || run(Path::new("docs/calculus.md"), &text, rules)));
+        }
+    }
+    trials.push(Trial::test("docs/calculus.md/trace", trace));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// The transform that the page shows is one that the trace shows.
+fn trace() -> Result<(), Failed> {
+    let page = std::fs::read_to_string("docs/calculus.md")?;
+    let shown = page.split("```text\n").find(|b| b.starts_with("\\x^.")).and_then(|b| b.split("```").next());
+    let shown = shown.ok_or("the page shows no transform")?;
+    let file = SourceMap::new().add("", "");
+    let term = parse(file, "(J (\\x. sin x * x)) (J 3)").map_err(|e| e.message.clone())?;
+    let mut told = String::new();
+    let trace = Some(Box::new(|text: &str| told += text) as cotan_calculus::Trace<'_>);
+    evaluate(&term, Options { trace, ..Options::default() }).map_err(|e| e.message.clone())?;
+    if told.contains(shown) { Ok(()) } else { Err(format!("shown:\n{shown}\ntold:\n{told}").into()) }
 }
 
 fn files() -> Vec<PathBuf> {
@@ -34,13 +56,27 @@ fn files() -> Vec<PathBuf> {
     out
 }
 
-fn run(file: &Path, rules: Rules) -> Result<(), Failed> {
-    let text = std::fs::read_to_string(file)?;
+/// The blocks of terms of a document, with the lines where they begin.
+fn blocks(text: &str) -> Vec<(usize, String)> {
+    let mut out = Vec::new();
+    let mut inside: Option<(usize, String)> = None;
+    for (i, line) in text.lines().enumerate() {
+        match &mut inside {
+            Some(_) if line == "```" => out.extend(inside.take()),
+            Some((_, block)) => *block += &format!("{line}\n"),
+            None if line == "```term" => inside = Some((i + 2, String::new())),
+            None => {}
+        }
+    }
+    out
+}
+
+fn run(file: &Path, text: &str, rules: Rules) -> Result<(), Failed> {
     let line = |key: &str| text.lines().find_map(|l| l.strip_prefix(key)).map(str::trim);
     let expected = line("// expect:").ok_or("the file has no line `// expect: VALUE`")?;
     let expected = if rules == Rules::Printed { line("// printed:").unwrap_or(expected) } else { expected };
     let mut sources = SourceMap::new();
-    let id = sources.add(file.display().to_string(), text.clone());
+    let id = sources.add(file.display().to_string(), text);
     let max_steps = line("// steps:").map_or(Ok(10_000_000), str::parse)?;
     let found = parse(id, &text).and_then(|term| {
         let again = parse(id, &term.to_string());
