@@ -78,7 +78,7 @@ fn run(file: &Path, text: &str, rules: Rules) -> Result<(), Failed> {
     let mut sources = SourceMap::new();
     let id = sources.add(file.display().to_string(), text);
     let max_steps = line("// steps:").map_or(Ok(10_000_000), str::parse)?;
-    let found = parse(id, &text).and_then(|term| {
+    let found = parse(id, text).and_then(|term| {
         let again = parse(id, &term.to_string());
         assert!(again.is_ok_and(|again| again == term), "printed and parsed again, the term is another: {term}");
         evaluate(&term, Options { rules, max_steps, ..Options::default() })
