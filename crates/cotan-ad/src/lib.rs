@@ -23,7 +23,7 @@ pub use expand::expand;
 use cotan_ir::{
     AdtDef, AdtId, AdtKind, Block, Deriv, Derive, FnId, Func, Never, Op, Program, Rules, Type, TypeId, VariantDef,
 };
-use cotan_ir::{leaves, tangent_type};
+use cotan_ir::{derivatives_without_end, leaves, tangent_type};
 use cotan_source::{Diagnostic, IndexVec};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -42,6 +42,11 @@ pub struct Differentiator {
     running: Option<Running>,
 }
 
+/// Derivatives above this order that are larger than so many statements are taken for the start of an endless chain, where functions
+/// with rules of their own are differentiated.
+const HIGH: u32 = 6;
+const LARGE: usize = 1_000_000;
+
 /// What is remembered between requests.
 #[derive(Default)]
 pub(crate) struct State {
@@ -49,6 +54,9 @@ pub(crate) struct State {
     queue: VecDeque<Work>,
     /// Whether rules are called as they are and what is made is left as it is, so that their calls can be seen.
     keep_rules: bool,
+    /// How often functions were differentiated, and what they are derivatives of.
+    orders: FxHashMap<FnId, u32>,
+    bases: FxHashMap<FnId, FnId>,
     /// Functions that were written since they were last asked for.
     made: Vec<FnId>,
     /// Functions with rules that were specialised on closures.
@@ -57,6 +65,24 @@ pub(crate) struct State {
     simplify: Option<Post>,
     /// One-field boxes in which arrays are kept per turn of a loop, by type.
     boxes: FxHashMap<TypeId, AdtId>,
+}
+
+impl State {
+    /// Notes that functions are derivatives of `function`.
+    fn note_order(&mut self, function: FnId, derivatives: &[FnId]) {
+        let order = self.orders.get(&function).copied().unwrap_or(0) + 1;
+        let base = self.bases.get(&function).copied().unwrap_or(function);
+        for f in derivatives {
+            self.orders.insert(*f, order);
+            self.bases.insert(*f, base);
+        }
+    }
+
+    /// The function with a rule that was differentiated most often.
+    fn endless(&self, program: &Program<Never>) -> Option<FnId> {
+        let rules = self.bases.iter().filter(|(_, base)| !program.fns[**base].rules.is_empty());
+        rules.max_by_key(|(f, base)| (self.orders.get(f), std::cmp::Reverse(**base))).map(|(_, base)| *base)
+    }
 }
 
 enum Work {
@@ -100,6 +126,17 @@ impl Derive for Differentiator {
             write(program, state, work);
         }
         let made = std::mem::take(&mut state.made);
+        for f in &made {
+            let func = &program.fns[*f];
+            let order = state.orders.get(f).copied().unwrap_or(0);
+            if order > HIGH
+                && cotan_ir::size(func) > LARGE
+                && let Some(blamed) = state.endless(program)
+            {
+                let func = &program.fns[blamed];
+                return Err(Box::new(derivatives_without_end(func.span, &format!("`{}`", func.name))));
+            }
+        }
         if let Some(post) = &self.post
             && !state.keep_rules
         {
@@ -187,6 +224,7 @@ pub(crate) fn request(program: &mut Program<Never>, state: &mut State, function:
                 types.push(tangent_type(program, results[i]));
             }
             let jvp = declare(program, function, "jvp", types);
+            state.note_order(function, &[jvp]);
             program.derived.insert((function, Deriv::Jvp), jvp);
             state.queue.push_back(Work::Jvp { function, jvp });
             jvp
@@ -222,6 +260,7 @@ pub(crate) fn declare_reverse(
     let floats =
         params.iter().flat_map(|ty| leaves(program, *ty)).filter(|leaf| leaf.is_float).map(|leaf| leaf.ty).collect();
     let bwd = declare(program, function, "bwd", floats);
+    state.note_order(function, &[fwd, bwd]);
     state.queue.push_back(Work::Reverse { function, fwd, bwd, residual, frozen });
     (fwd, bwd)
 }

@@ -32,6 +32,8 @@ pub struct Mentions {
     params: Vec<LocalId>,
     mentioned: IndexSet<LocalId>,
     kind: ClauseKind,
+    /// The name of the function.
+    of: String,
     span: Span,
 }
 
@@ -42,8 +44,31 @@ impl<'a> Checker<'a> {
         for (i, clause) in decl.clauses.iter().enumerate() {
             if let Some(first) = decl.clauses[..i].iter().find(|c| c.kind == clause.kind) {
                 self.report(
-                    Diagnostic::error("E0503", clause.span, format!("a second `{}` clause", word(clause.kind)))
-                        .label(first.span, "the first is here"),
+                    Diagnostic::error(
+                        "E0503",
+                        clause.span,
+                        format!("a second `{}` clause of `{}`", word(clause.kind), decl.name.name),
+                    )
+                    .label(first.span, "the first is here"),
+                );
+            }
+            if clause.kind == ClauseKind::Transpose
+                && let Some(other) = decl.clauses.iter().find(|c| c.kind != ClauseKind::Transpose)
+            {
+                self.report(
+                    Diagnostic::error(
+                        "E0503",
+                        clause.span,
+                        format!(
+                            "`{}` has a `transpose` and a `{}` clause, and both say how it is differentiated",
+                            decl.name.name,
+                            word(other.kind)
+                        ),
+                    )
+                    .label(other.span, "the other one is here")
+                    .note(
+                        "a `transpose` clause gives both modes: the function is linear in the parameters that it names",
+                    ),
                 );
             }
             rules.extend(self.rule(decl, clause, signature, params));
@@ -102,6 +127,7 @@ impl<'a> Checker<'a> {
             params: wanted,
             mentioned: state.mentioned,
             kind: clause.kind,
+            of: decl.name.name.clone(),
             span: clause.span,
         });
         rule
@@ -115,9 +141,26 @@ impl<'a> Checker<'a> {
                 .iter()
                 .position(|p| matches!(&p.pattern.kind, ast::PatternKind::Name { name: n, .. } if n.name == name.name));
             match position {
+                Some(i) if out.contains(&params[i]) => {
+                    self.error("E0502", name.span, format!("`{}` is named twice", name.name));
+                }
                 Some(i) => out.push(params[i]),
                 None => {
-                    self.error("E0502", name.span, format!("`{}` has no parameter `{}`", decl.name.name, name.name));
+                    let mut d = Diagnostic::error(
+                        "E0502",
+                        name.span,
+                        format!("`{}` has no parameter `{}`", decl.name.name, name.name),
+                    );
+                    let names = decl.params.iter().filter_map(|p| match &p.pattern.kind {
+                        ast::PatternKind::Name { name, .. } => Some(name.name.as_str()),
+                        _ => None,
+                    });
+                    if let Some(close) = crate::names::suggestion(&name.name, names) {
+                        d = d.hint(format!("did you mean `{close}`?"));
+                    } else if matches!(self.lookup_local(&name.name), Some(Entry::Local(_))) {
+                        d = d.note(format!("`{}` is captured; a function is linear in parameters", name.name));
+                    }
+                    self.report(d);
                 }
             }
         }
@@ -369,18 +412,6 @@ impl<'a> Checker<'a> {
         self.report(d);
     }
 
-    /// The expression inside of `adjoint(..)`, at the root of a place.
-    fn adjoint_root(&self, place: &'a ast::Expr) -> Option<&'a ast::Expr> {
-        match &place.kind {
-            ast::ExprKind::Call { callee, args } if self.is_word(callee, "adjoint") => args.first(),
-            ast::ExprKind::Paren(base)
-            | ast::ExprKind::Field { base, .. }
-            | ast::ExprKind::TupleField { base, .. }
-            | ast::ExprKind::Index { base, .. } => self.adjoint_root(base),
-            _ => None,
-        }
-    }
-
     /// What `adjoint(p)` stands for as a place: `p` itself.
     pub fn adjoint_argument(&self, place: &'a ast::Expr) -> Option<&'a ast::Expr> {
         match &place.kind {
@@ -397,7 +428,7 @@ impl<'a> Checker<'a> {
         value: &'a ast::Expr,
         span: Span,
     ) -> Option<Option<StmtKind>> {
-        self.adjoint_root(place)?;
+        self.adjoint_root_call(place)?;
         let depth = self.body.frames.len();
         let state = self.body.clause.as_ref();
         let ok = state.is_some_and(|c| c.backward.is_some() && c.depth == depth);
@@ -420,7 +451,7 @@ impl<'a> Checker<'a> {
                     .note("a variable that is used several times gets the sum of what flows into it"),
             );
         }
-        let Some((local, path, t)) = self.place(place) else {
+        let Some((local, path, t)) = self.adjoint_place(place) else {
             self.expr(value, None);
             return Some(None);
         };
@@ -443,6 +474,48 @@ impl<'a> Checker<'a> {
         let tangent = self.types.tangent_of(t, place.span);
         let value = self.expr(value, Some((tangent, Why::new("the tangent of what is accumulated into", place.span))));
         Some(Some(StmtKind::Adjoint { local, path, value }))
+    }
+
+    /// The place that an adjoint is of; whatever is wrong with it is reported.
+    fn adjoint_place(&mut self, place: &'a ast::Expr) -> Option<(LocalId, Vec<cotan_core::PlaceStep>, T)> {
+        let inner = self.adjoint_root_call(place);
+        match inner {
+            Some((args, span)) if args.len() != 1 => {
+                self.error("E0502", span, "`adjoint` is of one parameter or captured variable, or of a part of one");
+                return None;
+            }
+            Some((args, _)) if !is_place(&args[0]) => {
+                self.report(
+                    Diagnostic::error(
+                        "E0502",
+                        args[0].span,
+                        "`adjoint` is of a parameter or captured variable, or of a part of one",
+                    )
+                    .at("this is a value that was computed"),
+                );
+                return None;
+            }
+            _ => {}
+        }
+        if let Some(name) = inner.and_then(|(args, _)| root_name(&args[0]))
+            && !matches!(self.lookup_local(&name.name), Some(Entry::Local(_)))
+        {
+            self.not_a_target(name, "adjoint");
+            return None;
+        }
+        self.place(place)
+    }
+
+    /// The arguments of the `adjoint(..)` at the root of a place.
+    fn adjoint_root_call(&self, place: &'a ast::Expr) -> Option<(&'a [ast::Expr], Span)> {
+        match &place.kind {
+            ast::ExprKind::Call { callee, args } if self.is_word(callee, "adjoint") => Some((args, place.span)),
+            ast::ExprKind::Paren(base)
+            | ast::ExprKind::Field { base, .. }
+            | ast::ExprKind::TupleField { base, .. }
+            | ast::ExprKind::Index { base, .. } => self.adjoint_root_call(base),
+            _ => None,
+        }
     }
 
     /// In a `with` block, a name must not hide a parameter that `adjoint` may speak of.
@@ -509,12 +582,34 @@ impl<'a> Checker<'a> {
                 Diagnostic::error(
                     "E0501",
                     m.span,
-                    format!("the `{}` clause does not mention {}", word(m.kind), crate::constraints::quoted(&names)),
+                    format!(
+                        "the `{}` clause of `{}` does not mention {}",
+                        word(m.kind),
+                        m.of,
+                        crate::constraints::quoted(&names)
+                    ),
                 )
                 .at("every parameter and captured variable that may have a derivative must be mentioned")
                 .hint(hint),
             );
         }
+    }
+}
+
+/// Whether an expression is a variable or a part of one.
+fn is_place(e: &ast::Expr) -> bool {
+    root_name(e).is_some()
+}
+
+/// The variable that a place is a part of.
+fn root_name(e: &ast::Expr) -> Option<&ast::Ident> {
+    match &e.kind {
+        ast::ExprKind::Path(path) if path.len() == 1 => path.first(),
+        ast::ExprKind::Paren(base)
+        | ast::ExprKind::Field { base, .. }
+        | ast::ExprKind::TupleField { base, .. }
+        | ast::ExprKind::Index { base, .. } => root_name(base),
+        _ => None,
     }
 }
 

@@ -31,7 +31,7 @@ pub use op::{AdOp, Atom, Deriv, Effect, Inspect, Lit, Never, Op, ReduceOp, Step,
 pub use operator::Operator;
 pub use parts::{array_type, closure_type, part_type, sub_type};
 pub use print::{print_func, print_function, print_lit, print_program, print_type};
-pub use program::{AdtDef, AdtKind, Derive, Program, VariantDef};
+pub use program::{AdtDef, AdtKind, Derive, Program, VariantDef, derivatives_without_end};
 pub use read::read_program;
 pub use signature::{Leaf, derivative_signature, differentiable, leaves, tangent_type};
 pub use types::{Type, TypeTable};

@@ -1,7 +1,7 @@
 //! A program and the interface through which derivatives are made on demand.
 
 use crate::{AdtId, Atom, Deriv, FnId, Func, Never, Op, Operator, Type, TypeId, TypeTable};
-use cotan_source::{Diagnostic, IndexVec};
+use cotan_source::{Diagnostic, IndexVec, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A program: types, nominal types, functions.
@@ -95,6 +95,14 @@ pub enum AdtKind {
     Enum,
     /// What a forward part keeps; one variant per way through a branch.
     Residual,
+}
+
+/// The error for derivatives of derivatives that do not come to an end.
+pub fn derivatives_without_end(span: Span, of: &str) -> Diagnostic {
+    Diagnostic::error("E0718", span, format!("derivatives of derivatives of {of} nest without end"))
+        .at("this is differentiated again and again")
+        .note("a derivative clause that calls its own function under a derivative uses itself again, at the next order")
+        .hint("move the body into a function without a clause, and call that one in the clause")
 }
 
 /// Makes derivatives on demand. `cotan-ad` implements it (with the optimiser in between); the evaluator calls it when a

@@ -23,20 +23,22 @@ impl Reference {
     pub(super) fn jvp(&mut self, f: Val, x: &Val, dx: &Val, span: Span) -> Res<Val> {
         let tag = self.tapes.fresh();
         let x = lift_dual(tag, x, dx).map_err(|e| e.at(&self.program, span))?;
+        self.nest(span)?;
         let y = self.apply(f, x, span)?;
+        self.nested -= 1;
         Ok(tuple(vec![primal(tag, &y), tangent(tag, &y)]))
     }
 
     /// Value and pullback.
     pub(super) fn vjp(&mut self, f: &Val, x: Val, span: Span) -> Res<Val> {
-        let (y, pb) = self.reverse(x, &mut |m, x| m.apply(f.clone(), x, span))?;
+        let (y, pb) = self.reverse(x, span, &mut |m, x| m.apply(f.clone(), x, span))?;
         Ok(tuple(vec![y, pb]))
     }
 
     /// Value and pullback, which also gives the cotangent of the function.
     pub(super) fn pullback(&mut self, f: Val, x: Val, span: Span) -> Res<Val> {
         let both = tuple(vec![f, x]);
-        let (y, pb) = self.reverse(both, &mut |m, both| {
+        let (y, pb) = self.reverse(both, span, &mut |m, both| {
             let parts = both.parts();
             m.apply(parts[0].clone(), parts[1].clone(), span)
         })?;
@@ -44,12 +46,14 @@ impl Reference {
     }
 
     /// Runs a computation on a new tape: its value, and the way back as a function value.
-    fn reverse(&mut self, x: Val, run: Run<'_>) -> Res<(Val, Val)> {
+    fn reverse(&mut self, x: Val, span: Span, run: Run<'_>) -> Res<(Val, Val)> {
+        self.nest(span)?;
         let tag = self.tapes.open();
         let lifted = self.tapes.lift(tag, &x);
         let inputs = self.tapes.tape(tag).expect("just opened").nodes.len();
         let y = run(self, lifted)?;
         let tape = self.tapes.close();
+        self.nested -= 1;
         let mut outputs = Vec::new();
         each_float(&y, &mut |v| outputs.push(v.node(tag)));
         let y = primal(tag, &y);
@@ -209,13 +213,13 @@ impl Reference {
             (false, Some((fwd, bwd)), None) => {
                 let (y, residual) = self.forward_part(fwd, &point, span)?;
                 let (_, transposed) =
-                    self.reverse(zero_like(&y), &mut |m, dy| m.backward(id, bwd, &residual, &dy, &point, span))?;
+                    self.reverse(zero_like(&y), span, &mut |m, dy| m.backward(id, bwd, &residual, &dy, &point, span))?;
                 let dy = self.apply(transposed, tangent(tag, args), span)?;
                 lift_dual(tag, &y, &dy).map_err(|e| e.at(&self.program, span))
             }
             // The transpose of the forward rule: its pullback in the tangents.
             (true, None, Some(jvp)) => {
-                let (both, transposed) = self.reverse(zero_like(&point), &mut |m, dots| {
+                let (both, transposed) = self.reverse(zero_like(&point), span, &mut |m, dots| {
                     let (y, dy) = m.forward(id, jvp, &point, &dots, span)?;
                     Ok(tuple(vec![y, dy]))
                 })?;
@@ -323,7 +327,7 @@ impl Reference {
                 (out.parts()[0].clone(), out.parts()[1].clone())
             }
             (true, true) => {
-                let (out, transposed) = self.reverse(zero_like(&point), &mut |m, dots| rule_jvp(m, &dots))?;
+                let (out, transposed) = self.reverse(zero_like(&point), span, &mut |m, dots| rule_jvp(m, &dots))?;
                 let y = out.parts()[0].clone();
                 return Ok(self.record(tag, GroupKind::Linear, &both, &y, transposed, span));
             }
@@ -335,7 +339,7 @@ impl Reference {
             (false, false) => {
                 let out = self.apply(rule.clone(), x.clone(), span)?;
                 let [y, pb] = out.parts() else { unreachable!("a rule yields a pair") };
-                let (_, transposed) = self.reverse(zero_like(y), &mut |m, dy| {
+                let (_, transposed) = self.reverse(zero_like(y), span, &mut |m, dy| {
                     let bars = m.apply(pb.clone(), dy, span)?;
                     densify(&bars, &point).map_err(|e| e.at(&m.program, span))
                 })?;

@@ -27,6 +27,9 @@ use std::time::Instant;
 use tape::Tapes;
 use value::{Names, Val, top_tag};
 
+/// So many derivatives may be taken inside of each other.
+const DEEPEST: u32 = 24;
+
 type Res<T> = Result<T, Box<Diagnostic>>;
 type Vals = SmallVec<[Val; 4]>;
 
@@ -41,6 +44,8 @@ pub struct Reference {
     names: Names,
     floor: usize,
     ticks: u64,
+    /// How many derivatives are being taken inside of each other.
+    nested: u32,
     strings: rustc_hash::FxHashMap<Arc<str>, Val>,
 }
 
@@ -71,6 +76,7 @@ impl Reference {
             names,
             floor: 0,
             ticks: 0,
+            nested: 0,
             strings: rustc_hash::FxHashMap::default(),
         }
     }
@@ -92,6 +98,7 @@ impl Reference {
         self.floor = here().saturating_sub(self.limits.stack).saturating_add(margin);
         self.stack.clear();
         self.tapes.clear();
+        self.nested = 0;
         let args = args.iter().map(Val::enter).collect();
         let out = self.run(function, args, Span::NONE)?;
         Ok(out.iter().map(|v| v.leave(self.names)).collect())
@@ -150,6 +157,17 @@ impl Reference {
             self.check_limits(span)?;
         }
         Ok(())
+    }
+
+    /// One more derivative of a derivative.
+    fn nest(&mut self, span: Span) -> Res<()> {
+        self.nested += 1;
+        if self.nested > DEEPEST {
+            return Err(Box::new(cotan_ir::derivatives_without_end(span, "a function")));
+        }
+        // What one operation does grows with the nesting.
+        self.ticks |= 0xffff;
+        self.check_limits(span)
     }
 
     #[cold]
