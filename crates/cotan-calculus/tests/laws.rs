@@ -210,7 +210,6 @@ fn config(cases: u32) -> ProptestConfig {
     let rng_seed = if defaults.rng_seed == RngSeed::Random { RngSeed::Fixed(1) } else { defaults.rng_seed };
     ProptestConfig { cases, rng_seed, failure_persistence: None, max_shrink_iters: 300, ..defaults }
 }
-}
 
 proptest! {
     #![proptest_config(config(100))]
