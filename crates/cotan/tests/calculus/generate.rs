@@ -3,12 +3,10 @@
 //! In: a seed. Out: the text of a program with a function `f` of two floats, built from floats, tuples, truth values, closures that
 //! capture, functions that take functions, local functions with recursion, and `vjp` clauses that capture and call `pullback`.
 
-use std::fmt::Write;
-
 /// Functions that every program may use: recursion, a clause, a clause on a function that takes a function.
 const LIBRARY: &str = "
-fn power(x: Float, n: Float) -> Float {
-    if n < 0.5 { 1.0 } else { x * power(x, n - 1.0) }
+fn power(x: Float, n: Int) -> Float {
+    if n == 0 { 1.0 } else { x * power(x, n - 1) + 0.1 * float(n) * x ** n }
 }
 
 fn bump(x: Float) -> Float {
@@ -166,9 +164,7 @@ impl Generator {
                 // A clause that captures a variable.
                 let (name, t) = (self.fresh("c"), self.fresh("t"));
                 let w = self.pick(Ty::Float).expect("the parameters are floats");
-                let mut text = String::new();
-                let _ = write!(
-                    text,
+                let text = format!(
                     "    fn {name}({t}: Float) -> Float {{ {w} * sin({t}) }} vjp {{ return {name}({t}) with |dy| {{ \
                      adjoint({w}) += dy * sin({t}); adjoint({t}) += dy * {w} * cos({t}); }}; }}\n"
                 );
@@ -186,7 +182,14 @@ impl Generator {
 
     fn function(&mut self, depth: usize) -> String {
         let z = self.fresh("z");
-        match self.rng.below(5) {
+        match self.rng.below(6) {
+            4 => match self.pick(Ty::Function) {
+                // A derivative attached to a function value; it is what it would be anyway.
+                Some(h) => format!(
+                    "with_vjp({h}, |{z}: Float| {{ let (y, back) = pullback({h}, {z}); (y, |dy: Float| {{ let (dh, dz) = back(dy); (dh, dz) }}) }})"
+                ),
+                None => "cos".into(),
+            },
             0 => ["sin", "tanh", "bump"][self.rng.below(3)].into(),
             1 if self.pick(Ty::Function).is_some() => self.pick(Ty::Function).unwrap_or_default(),
             2 => {
@@ -236,7 +239,7 @@ impl Generator {
             },
             10 => format!("twice({}, {})", self.function(d), self.float(d)),
             11 => format!("mix(({}, {}), {})", self.float(d), self.float(d), self.float(d)),
-            12 => format!("power(tanh({}), {}.0)", self.float(d), self.rng.below(4)),
+            12 => format!("power(tanh({}), {})", self.float(d), self.rng.below(4)),
             13 => {
                 let z = self.fresh("z");
                 format!("tanh(grad(|{z}: Float| {z} * {})({}))", self.float_with(&z, d), self.float(d))

@@ -325,7 +325,8 @@ impl Function<'_, '_> {
     fn expr(&mut self, e: &core::Expr) -> Translated<Term> {
         Ok(match &e.kind {
             ExprKind::Lit(Lit::Float(r)) => term(Kind::Real(*r)),
-            ExprKind::Lit(Lit::Int(i)) if e.ty == Ty::Float => term(Kind::Real(*i as f64)),
+            // Integers are reals that are whole; nothing that reaches them comes back.
+            ExprKind::Lit(Lit::Int(i)) if is_number(&e.ty) => term(Kind::Real(*i as f64)),
             ExprKind::Lit(Lit::Bool(b)) => name(if *b { "true" } else { "false" }),
             ExprKind::Local(id) => name(&self.local(*id)),
             ExprKind::LocalFn(id, _) => name(&self.local_fn(*id)),
@@ -337,9 +338,9 @@ impl Function<'_, '_> {
             }
             ExprKind::Binary { op, left, right } => {
                 let (a, b) = (self.expr(left)?, self.expr(right)?);
-                self.binary(*op, a, b, &left.ty)?
+                self.binary(*op, a, b, [&left.ty, &right.ty])?
             }
-            ExprKind::Unary { op: core::UnaryOp::Neg, operand } if operand.ty == Ty::Float => {
+            ExprKind::Unary { op: core::UnaryOp::Neg, operand } if is_number(&operand.ty) => {
                 term(Kind::Minus(Box::new(self.expr(operand)?)))
             }
             ExprKind::Unary { op: core::UnaryOp::Not, operand } => {
@@ -376,17 +377,18 @@ impl Function<'_, '_> {
         })
     }
 
-    fn binary(&self, op: core::BinaryOp, a: Term, b: Term, ty: &Ty) -> Translated<Term> {
+    fn binary(&self, op: core::BinaryOp, a: Term, b: Term, [ty, other]: [&Ty; 2]) -> Translated<Term> {
         use core::BinaryOp as B;
         let op = match op {
             B::And => Infix::And,
             B::Or => Infix::Or,
-            B::Add if *ty != Ty::Float => return Ok(call(name("plus"), pair(a, b))),
-            _ if *ty != Ty::Float => return Err(format!("the operator {op:?} on {ty:?}")),
+            B::Add if !is_number(ty) => return Ok(call(name("plus"), pair(a, b))),
+            _ if !is_number(ty) => return Err(format!("the operator {op:?} on {ty:?}")),
             B::Add => Infix::Scalar(Prim::Add),
             B::Sub => Infix::Scalar(Prim::Sub),
             B::Mul => Infix::Scalar(Prim::Mul),
-            B::Div => Infix::Scalar(Prim::Div),
+            B::Div if *ty == Ty::Float => Infix::Scalar(Prim::Div),
+            B::Pow if *other == Ty::Int => return Ok(call(name("powi"), pair(a, b))),
             B::Pow => return Ok(call(name("pow"), pair(a, b))),
             B::Eq => Infix::Scalar(Prim::Eq),
             B::Ne => Infix::Scalar(Prim::Ne),
@@ -394,7 +396,7 @@ impl Function<'_, '_> {
             B::Le => Infix::Scalar(Prim::Le),
             B::Gt => Infix::Scalar(Prim::Gt),
             B::Ge => Infix::Scalar(Prim::Ge),
-            B::Rem | B::MatMul => return Err(format!("the operator {op:?}")),
+            B::Div | B::Rem | B::MatMul => return Err(format!("the operator {op:?}")),
         };
         Ok(term(Kind::Infix(op, Box::new(a), Box::new(b))))
     }
@@ -408,6 +410,7 @@ impl Function<'_, '_> {
         match builtin.as_str() {
             "pullback" => Ok(text(r"\(f, x). let (y, back) = (J f) (J x) in (Jinv y, back)")),
             "vjp" => Ok(text(r"\(f, x). let (y, back) = (J f) (J x) in (Jinv y, \s. snd (back s))")),
+            "with_vjp" => Ok(text(r"\(f, rule). attach (f, \(J x). let (y, back) = rule x in (J y, back))")),
             "zero_like" => Ok(name("zero")),
             "stop_gradient" => Ok(text(r"attach (\x. x, \(J x). (J x, \y. ([], zero x)))")),
             scalar if Prim::from_name(scalar).is_some() => Ok(name(scalar)),
@@ -445,6 +448,10 @@ impl Function<'_, '_> {
             }
         }
     }
+}
+
+fn is_number(ty: &Ty) -> bool {
+    matches!(ty, Ty::Float | Ty::Int)
 }
 
 fn adjoint(place: &str) -> Name {
