@@ -93,7 +93,12 @@ impl Machine<'_> {
     /// The run takes too long or too much.
     pub(crate) fn limit(&self, message: String) -> Stuck {
         let hint = "raise it by --max-steps, --time-limit or --max-memory, if the program ends at all";
-        Box::new(Diagnostic::error("E0906", self.here, message).at("evaluation was here").hint(hint))
+        Box::new((*self.interrupted(message)).hint(hint))
+    }
+
+    /// The run is ended from outside.
+    pub(crate) fn interrupted(&self, message: String) -> Stuck {
+        Box::new(Diagnostic::error("E0906", self.here, message).at("evaluation was here"))
     }
 }
 

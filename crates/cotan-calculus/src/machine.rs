@@ -143,7 +143,7 @@ impl<'a> Machine<'a> {
             return Err(self.limit(format!("the limit of {} MiB of memory is reached", self.options.max_memory >> 20)));
         }
         if self.options.interrupt.load(Ordering::Relaxed) {
-            return Err(self.limit("evaluation was interrupted".into()));
+            return Err(self.interrupted("evaluation was interrupted".into()));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! In: the table of `cotan-prim`, points where its slopes are finite. Out: the transforms that the calculus makes of its rows agree
 //! with the table at first order, and with central differences of the first order at second.
 
-use cotan_calculus::{Options, Tree, evaluate, parse};
+use cotan_calculus::{Options, Rules, Tree, evaluate, parse};
 use cotan_prim::{ArgKind, Partial, Prim, ResultKind, Scalar, ScalarType};
 use cotan_source::FileId;
 
@@ -135,5 +135,28 @@ fn predicates_have_no_slope() {
         let found = real(&format!("snd ((snd ((J (\\x. {body})) (J {at}))) 1)"));
         let three = prim == Prim::IsNan;
         assert_eq!(found, if three { 3.0 } else { 4.0 }, "{}", prim.name());
+    }
+}
+
+/// `t^` of the primitives that are no scalar operations: the value, and what comes back for the argument.
+#[test]
+fn the_other_primitives_have_transforms() {
+    for (t, argument, cotangent, value, back) in [
+        ("fst", "(1, 2)", "5", "1", "(5, 0)"),
+        ("snd", "(1, 2)", "5", "2", "(0, 5)"),
+        ("null", "[1]", "[]", "false", "[0]"),
+        ("zero", "(1, [2])", "(3, [4])", "[0, 0]", "[0, 0]"),
+        ("plus", "((1, 2), (3, 4))", "(5, 6)", "(4, 6)", "((5, 6), (5, 6))"),
+        ("J", "(1, 2)", "J (3, 4)", "J (1, 2)", "(3, 4)"),
+        ("Jinv", "J (1, 2)", "(3, 4)", "(1, 2)", "J (3, 4)"),
+    ] {
+        for rules in [Rules::Printed, Rules::Corrected] {
+            let text = format!("let (y, back) = (J {t}) (J ({argument})) in (Jinv y, back ({cotangent}))");
+            let term = parse(FileId(0), &text).unwrap_or_else(|e| panic!("{text}: {}", e.message));
+            let found = evaluate(&term, Options { rules, ..Options::default() }).map(|o| o.value.to_string());
+            let expected = parse(FileId(0), &format!("({value}, ([], {back}))")).expect("a term");
+            let expected = evaluate(&expected, Options::default()).map(|o| o.value.to_string());
+            assert_eq!(found, expected, "{t}");
+        }
     }
 }
