@@ -1,4 +1,4 @@
-//! Section 2.1, A-normal form: terms to lambdas.
+//! A-normal form: terms to lambdas.
 //!
 //! In: a [`Term`]. Out: a [`Lambda`] whose parameter is never used, or `E0902` where a variable is bound nowhere. Newly true:
 //! every subterm has a name; a lambda captures its free variables and no more, in the fixed total order, which is that of their

@@ -1,4 +1,4 @@
-//! Section 3, attached derivatives, and the two readings of their rules.
+//! Attached derivatives, and the two readings of their rules.
 //!
 //! In: `v1 <-J v2`. Out: what calling, `J`, `Jinv` and `0` make of it. Most of the rules are arms of the matches in `reverse.rs`
 //! and `sum.rs`; here is what they share.

@@ -1,8 +1,8 @@
-//! Section 2.2, evaluation: call by value, with an explicit stack of calls.
+//! Evaluation: call by value, with an explicit stack of calls.
 //!
 //! In: a lambda in A-normal form. Out: the value of its body, or the [`Stuck`] redex; and the number of steps. A step is a binding, a
 //! captured value when a closure is made or transformed, or a look into a suspended sum or zero. A call in the last binding leaves
-//! nothing behind, so loops run in constant space, and no depth of recursion can overflow the stack of the thread.
+//! nothing behind, so a loop does not pile up calls, and no depth of recursion can overflow the stack of the thread.
 
 use crate::attach::Rules;
 use crate::error::Stuck;

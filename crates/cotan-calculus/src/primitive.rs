@@ -1,4 +1,4 @@
-//! Sections 2.2 and 2.4, primitives: their names, their values on reals, and their transforms as terms.
+//! Primitives: their names, their values on reals, and their transforms as terms.
 //!
 //! In: the table of scalar operations (`cotan-prim`). Out: [`Primitive`], and for each the text of `t^`, a lambda whose parameter
 //! is written `J x`. A scalar operation has its derivatives from the table, so those of the table are all that there are.

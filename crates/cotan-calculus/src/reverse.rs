@@ -1,4 +1,4 @@
-//! Section 2.4, `J` and its inverse.
+//! `J` and its inverse.
 //!
 //! In: values. Out: `J v`, a box that remembers `v`; `Jinv v`; the transformed closure of a function, `J <s, e> = <s^, e^>` with
 //! `s^ x^ = J (s x)`, made when the function is first called and then remembered; and the two maps between the cotangents of `v`

@@ -1,4 +1,4 @@
-//! Section 2.3, the space of cotangents: zero and the conformant sum.
+//! The space of cotangents: zero and the conformant sum.
 //!
 //! In: values. Out: `0 v` and `v1 + v2`, both worked out when they are looked at and then remembered. The cotangent of a closure
 //! is the list of the cotangents of its captures, so a zero may be large, and a sum of two large values costs much if it is taken

@@ -1,4 +1,4 @@
-//! Section 2.4, the reverse transform of a lambda: `phi`, `rho`, and the backpropagator `S` that they make.
+//! The reverse transform of a lambda: `phi`, `rho`, and the backpropagator `S` that they make.
 //!
 //! In: a [`Lambda`] in A-normal form, itself perhaps the work of this module. Out: the lambda
 //!

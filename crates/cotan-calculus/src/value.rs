@@ -1,4 +1,4 @@
-//! Section 2.2, values.
+//! Values.
 //!
 //! In: nothing. Out: [`Value`], the store in which compound values live, and [`Head`], the outermost form of a value, by which
 //! every rule of the system is chosen. Values are never freed before the machine is: so a value may be as deep as memory is large,
