@@ -26,14 +26,36 @@ fn main() -> std::process::ExitCode {
             }));
         }
     }
-    for (line, text) in blocks(&std::fs::read_to_string("docs/calculus.md").unwrap_or_default()) {
+    for (line, text) in blocks(&std::fs::read_to_string("docs/calculus.md").unwrap_or_default(), "term") {
         for rules in [Rules::Corrected, Rules::Printed] {
             let (name, text) = (format!("docs/calculus.md:{line}/{rules:?}"), text.clone());
             trials.push(Trial::test(name, move || run(Path::new("docs/calculus.md"), &text, rules)));
         }
     }
     trials.push(Trial::test("docs/calculus.md/trace", trace));
+    for (code, _) in cotan_source::all_codes().into_iter().filter(|(code, _)| code.starts_with("E09")) {
+        trials.push(Trial::test(format!("pages/{code}"), move || page(code)));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// On the page of a code, what says that it is wrong has the error of the page, and what is mended has none.
+fn page(code: &str) -> Result<(), Failed> {
+    let blocks = blocks(cotan_source::explain(code).unwrap_or_default(), "text");
+    if blocks.is_empty() {
+        return Err("a page without a term".into());
+    }
+    for (_, text) in blocks {
+        // A term that never ends cannot be mended.
+        let wrong = text.contains("// wrong") || code == "E0906";
+        let options = Options { max_steps: 10_000, ..Options::default() };
+        let found = parse(SourceMap::new().add("", ""), &text).and_then(|term| evaluate(&term, options));
+        let found = found.err().map(|e| e.code);
+        if found != wrong.then_some(code) {
+            return Err(format!("{found:?} in:\n{text}").into());
+        }
+    }
+    Ok(())
 }
 
 /// The transform that the page shows is one that the trace shows.
@@ -57,14 +79,14 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// The blocks of terms of a document, with the lines where they begin.
-fn blocks(text: &str) -> Vec<(usize, String)> {
+fn blocks(text: &str, kind: &str) -> Vec<(usize, String)> {
     let mut out = Vec::new();
     let mut inside: Option<(usize, String)> = None;
     for (i, line) in text.lines().enumerate() {
         match &mut inside {
             Some(_) if line == "```" => out.extend(inside.take()),
             Some((_, block)) => *block += &format!("{line}\n"),
-            None if line == "```term" => inside = Some((i + 2, String::new())),
+            None if line.strip_prefix("```") == Some(kind) => inside = Some((i + 2, String::new())),
             None => {}
         }
     }
