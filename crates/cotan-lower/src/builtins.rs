@@ -42,6 +42,8 @@ pub enum Builtin {
     Inspect(Inspect),
     /// A function applied without its rule.
     CallBody,
+    /// Each float brought between two bounds.
+    ClampLeaves,
     /// The inner product.
     Dot,
     /// The value, shown.
@@ -83,6 +85,7 @@ impl Builtin {
             "tangent_from" => Builtin::Inspect(Inspect::TangentFrom),
             "compare" => Builtin::Inspect(Inspect::Compare),
             "call_body" => Builtin::CallBody,
+            "clamp_leaves" => Builtin::ClampLeaves,
             "dot" => Builtin::Dot,
             "probe" => Builtin::Probe,
             "str" => Builtin::Str,
@@ -118,6 +121,7 @@ impl Frame<'_, '_> {
             Builtin::Move => self.emit(Op::Move(next(), next())),
             Builtin::Inspect(what) => self.emit_as(Op::Inspect(what, args.collect()), ty),
             Builtin::CallBody => self.emit(Op::Dispatch { on: next(), path: vec![Deriv::Body], args: vec![next()] }),
+            Builtin::ClampLeaves => self.clamp_leaves(next(), next(), next()),
             Builtin::Dot => self.emit(Op::SpaceDot(next(), next())),
             Builtin::Probe => self.emit(Op::Probe { label: next(), value: next(), backward: false }),
             Builtin::Str => self.emit(Op::ToStr(next())),

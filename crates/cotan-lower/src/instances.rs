@@ -112,6 +112,8 @@ pub(crate) struct Shared<'c> {
     pub easy: FxHashMap<cotan_ir::AdtId, Option<usize>>,
     /// What is known of the captured values of a code.
     pub captured: FxHashMap<FnId, Vec<Shape>>,
+    /// Functions that clamp the values of nominal types.
+    pub clamps: crate::leafwise::Clamps,
     /// The codes of closures and local functions by their makers, and for which types they are.
     made: FxHashMap<u32, Vec<(Subst, FnId)>>,
     /// Tables of code that has no variables of its own.
@@ -136,6 +138,7 @@ pub(crate) fn run(core: &Core, roots: &[Root], checker: Option<cotan_core::FnId>
         diagnostics: Vec::new(),
         easy: FxHashMap::default(),
         captured: FxHashMap::default(),
+        clamps: Default::default(),
         made: FxHashMap::default(),
         no_locals: &no_locals,
         no_fns: &no_fns,

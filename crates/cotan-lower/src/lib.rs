@@ -14,6 +14,7 @@ mod exprs;
 mod fillers;
 mod frame;
 mod instances;
+mod leafwise;
 mod loops;
 mod matching;
 mod operators;

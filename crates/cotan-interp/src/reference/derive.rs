@@ -23,7 +23,7 @@ impl Reference {
     pub(super) fn jvp(&mut self, f: Val, x: &Val, dx: &Val, span: Span) -> Res<Val> {
         let tag = self.tapes.fresh();
         let x = lift_dual(tag, x, dx).map_err(|e| e.at(&self.program, span))?;
-        self.nest(span)?;
+        self.nest(&x, span)?;
         let y = self.apply(f, x, span)?;
         self.nested -= 1;
         Ok(tuple(vec![primal(tag, &y), tangent(tag, &y)]))
@@ -47,7 +47,7 @@ impl Reference {
 
     /// Runs a computation on a new tape: its value, and the way back as a function value.
     fn reverse(&mut self, x: Val, span: Span, run: Run<'_>) -> Res<(Val, Val)> {
-        self.nest(span)?;
+        self.nest(&x, span)?;
         let tag = self.tapes.open();
         let lifted = self.tapes.lift(tag, &x);
         let inputs = self.tapes.tape(tag).expect("just opened").nodes.len();

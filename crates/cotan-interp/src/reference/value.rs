@@ -247,6 +247,32 @@ pub(super) fn each_float(v: &Val, f: &mut dyn FnMut(&Val)) {
     }
 }
 
+/// Whether there are as many function values in a value, each counted as often as it is reached.
+pub(super) fn holds_functions(v: &Val, many: usize) -> bool {
+    fn count(v: &Val, left: &mut usize) {
+        let parts: &[Val] = match v {
+            Val::Tuple(vs) => vs,
+            Val::Adt(a) => &a.fields,
+            // Of numbers there may be many.
+            Val::Array(a) if !a.data.first().is_some_and(Val::is_float) => &a.data,
+            Val::Fn(c) => {
+                *left = left.saturating_sub(1);
+                &c.captures
+            }
+            _ => &[],
+        };
+        for part in parts {
+            if *left == 0 {
+                return;
+            }
+            count(part, left);
+        }
+    }
+    let mut left = many;
+    count(v, &mut left);
+    left == 0
+}
+
 /// The highest tag in a value, 0 if there is none.
 pub(super) fn top_tag(v: &Val) -> u64 {
     let mut top = 0;
