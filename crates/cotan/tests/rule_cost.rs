@@ -138,3 +138,45 @@ fn rules_as_values_leave_no_trace_where_the_function_is_known() {
 fn clauses_of_forward_mode_cost_what_the_body_costs() {
     check(FORWARD, &["total"], &["FUNCTION(2.0)", "jvp(FUNCTION, 2.0, 1.0).1", "grad(FUNCTION)(2.0)"]);
 }
+
+/// What the gradient costs beyond the value.
+fn extra(program: &str, name: &str, at: &str) -> u64 {
+    cost(program, &format!("grad({name})({at})")) - cost(program, &format!("{name}({at})"))
+}
+
+#[test]
+fn implicit_derivatives_do_not_depend_on_the_iterations() {
+    // The slope 1 - 1/k at the fixed point a makes about 30 k iterations.
+    let program = |k: u32| {
+        format!(
+            "fn point(a: Float) -> Float {{ fixed_point(|x: Float| x + (a - x) / {k}.0, 0.0) }}
+fn zero(a: Float) -> Float {{ root(|x: Float| x ** 3 - a, {k}.0) }}
+fn lowest(a: Float) -> Float {{ argmin(|x: Float| (x - a) ** 4 + (x - a) ** 2, {k}.0) }}
+"
+        )
+    };
+    let few = extra(&program(2), "point", "3.0");
+    for k in [30, 300] {
+        let many = extra(&program(k), "point", "3.0");
+        assert!(many <= few + few / 10, "the derivative costs {many} where 1/{k} of the way is made, {few} where 1/2 is");
+        let value = cost(&program(k), "point(3.0)");
+        assert!(value > 100 * u64::from(k), "{value} operations are no iteration");
+    }
+    for name in ["zero", "lowest"] {
+        let (near, far) = (extra(&program(2), name, "3.0"), extra(&program(1000), name, "3.0"));
+        assert!(far <= near + near / 10, "{name}: {far} from far away, {near} from nearby");
+    }
+}
+
+#[test]
+fn a_checkpointed_loop_costs_less_than_three_times_the_loop() {
+    let program = "
+fn step(a: Float) -> fn(Float, Int) -> Float { |x: Float, i: Int| x + 1e-6 * (a * sin(x) + 0.1) }
+fn plain(a: Float) -> Float { let f = step(a); let mut x = 0.5; for i in 0..20000 { x = f(x, i); } x }
+fn saved(a: Float) -> Float { checkpointed_loop(step(a), 0.5, 20000) }
+";
+    let (plain, saved) = (cost(program, "grad(plain)(0.7)"), cost(program, "grad(saved)(0.7)"));
+    assert!(saved <= 3 * plain, "{saved} operations with checkpoints, {plain} without");
+    let (value, same) = (cost(program, "plain(0.7)"), cost(program, "saved(0.7)"));
+    assert!(same <= 3 * value, "{same} operations for the value, {value} in a plain loop");
+}
