@@ -347,8 +347,8 @@ fn attached_code(program: &mut Program<Never>, kind: Kind, f_ty: TypeId, rule_ty
             let mut results = vec![w.emit(Op::Proj(out.clone(), 0), res)];
             if w.differentiable(res) {
                 let dy = w.emit(Op::Proj(out, 1), out_parts[1]);
-                let tan = w.tangent(res);
-                results.push(w.coerce(dy, tan));
+                let y = results[0].clone();
+                results.push(fitting(w, dy, y));
             }
             results
         });

@@ -251,6 +251,9 @@ pub fn add_at(whole: &CellRef, at: &[At], extents: &[usize], value: Value) -> Re
         *c = Cell::Value(Value::Array(Rc::new(Array { shape: extents.to_vec(), data })));
     }
     let Cell::Value(Value::Array(a)) = &mut *c else { unreachable!("an array") };
+    if a.shape != extents {
+        return Err(Fault::Shapes { left: extents.to_vec(), right: a.shape.clone(), what: "an array and its tangent" });
+    }
     let a = Rc::make_mut(a);
     let selection = Selection::new(&a.shape, at)?;
     let part_shape = selection.shape();

@@ -75,6 +75,9 @@ pub enum Fault {
     Other(&'static str, String),
 }
 
+/// Where tangents that do not fit come from: those that the compiler makes do.
+const GIVEN: &str = "one of them was written: by a derivative rule, or as an argument of a derivative";
+
 fn shape_text(shape: &[usize]) -> String {
     format!("[{}]", shape.iter().map(usize::to_string).collect::<Vec<_>>().join("]["))
 }
@@ -93,12 +96,15 @@ impl Fault {
                 Diagnostic::error("E0702", span, format!("slice {lo}..{hi} is out of range"))
                     .at(format!("the array has {extent} elements along axis {axis}"))
             }
-            Fault::Shapes { left, right, what } => Diagnostic::error(
-                "E0703",
-                span,
-                format!("sizes differ: {} and {}", shape_text(&left), shape_text(&right)),
-            )
-            .at(format!("{what} must have one shape")),
+            Fault::Shapes { left, right, what } => {
+                let d = Diagnostic::error(
+                    "E0703",
+                    span,
+                    format!("sizes differ: {} and {}", shape_text(&left), shape_text(&right)),
+                )
+                .at(format!("{what} must have one shape"));
+                if what.contains("tangent") { d.note(GIVEN) } else { d }
+            }
             Fault::Prim(e) => {
                 let code = match e {
                     PrimError::Overflow => "E0704",
@@ -112,6 +118,7 @@ impl Fault {
             Fault::Tangents(a, b) => {
                 let (a, b) = (a.text(program), b.text(program));
                 Diagnostic::error("E0709", span, format!("tangents of different shape are combined: of {a} and of {b}"))
+                    .note(GIVEN)
             }
             Fault::Other(code, message) => Diagnostic::error(code, span, message),
         })

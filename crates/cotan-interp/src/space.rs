@@ -325,7 +325,13 @@ pub fn spread(t: Value, extents: &[usize], zero: &Value) -> Result<Value, Fault>
 /// The selected part of a sparse tangent of an array.
 pub fn part(t: &Value, at: &[At], extents: &[usize]) -> Result<Value, Fault> {
     match t {
-        Value::Array(a) => a.part(at),
+        Value::Array(a) => {
+            if a.shape != extents {
+                let (left, right) = (extents.to_vec(), a.shape.clone());
+                return Err(Fault::Shapes { left, right, what: "an array and its tangent" });
+            }
+            a.part(at)
+        }
         _ => {
             crate::array::Selection::new(extents, at)?;
             Ok(Value::Zero)

@@ -260,9 +260,13 @@ pub(crate) fn too_deep(span: Span) -> Box<Diagnostic> {
     )
 }
 
-/// An error in another file, such as the library, also says where it was called from.
+/// An error in another file, such as the library, also says where it was called from; one in code that the compiler made is where that was called.
 #[cold]
-pub(crate) fn called_from(d: Box<Diagnostic>, span: Span) -> Box<Diagnostic> {
+pub(crate) fn called_from(mut d: Box<Diagnostic>, span: Span) -> Box<Diagnostic> {
+    if d.primary.span.is_none() {
+        d.primary.span = span;
+        return d;
+    }
     if d.labels.is_empty() && !span.is_none() && !d.primary.span.is_none() && d.primary.span.file != span.file {
         return Box::new(d.label(span, "called from here"));
     }
