@@ -621,6 +621,9 @@ impl<'p, 'd> Look<'p, 'd> {
                 (name, Degree::Linear) if NONLINEAR.contains(&name) => {
                     Degree::Broken(span, "a function of $ that is not linear")
                 }
+                ("stop_gradient", Degree::Linear) => {
+                    Degree::Broken(span, "holds $, so nothing flows back through it: hold what it is multiplied with")
+                }
                 ("sum" | "transposed" | "concat" | "float" | "float32", given) => given,
                 (_, given) if given.is_constant() => Degree::Perhaps,
                 _ => Degree::Unknown,

@@ -90,7 +90,6 @@ impl<'a> Checker<'a> {
                 ast::PatternKind::Name { name, .. } if self.unit_variant(name).is_none() => {
                     self.bind_name(&name.name, Entry::Local(*local));
                 }
-                ast::PatternKind::Wildcard => {}
                 _ => {
                     self.report(
                         Diagnostic::error(
@@ -115,7 +114,7 @@ impl<'a> Checker<'a> {
             backward: None,
         });
         let mut stmts = self.enter_sizes(&sized, SizeNames::Own);
-        let rule = self.clause_code(clause, signature, &mut stmts);
+        let rule = self.clause_code(decl, clause, signature, &mut stmts);
         self.leave(mark);
         let state = self.body.clause.take()?;
         let wanted = match clause.kind {
@@ -175,6 +174,7 @@ impl<'a> Checker<'a> {
 
     fn clause_code(
         &mut self,
+        decl: &'a ast::FnDecl,
         clause: &'a ast::Clause,
         signature: &Signature<'a>,
         stmts: &mut Vec<Stmt>,
@@ -205,7 +205,17 @@ impl<'a> Checker<'a> {
             return None;
         };
         let why = Why::new("the result of the function", block.span);
-        let value = value.as_ref().map(|v| self.expr(v, Some((signature.ret, why))));
+        let value = value.as_ref().map(|v| {
+            let e = self.expr(v, Some((signature.ret, why)));
+            if signature.ret_tree.is_none() {
+                return e;
+            }
+            let what = format!("the value of the `{}` clause of `{}`", word(clause.kind), decl.name.name);
+            match self.result_sizes(&signature.ret_tree, signature.ret, what, false) {
+                Some(sizes) => self.checked(e, &sizes),
+                None => e,
+            }
+        });
         let tangent = self.types.tangent_of(signature.ret, *span);
         let stmts = std::mem::take(stmts);
         match clause.kind {
@@ -254,6 +264,28 @@ impl<'a> Checker<'a> {
         let start = self.body.locals.len() as u32;
         if let Some(state) = &mut self.body.clause {
             state.backward = Some(start);
+        }
+        let results = match self.types.node(tangent) {
+            crate::types::Node::Tuple(parts) => parts.len(),
+            _ => 1,
+        };
+        if params.len() != 1 && params.len() != results {
+            let found = if params.is_empty() { "none".to_string() } else { params.len().to_string() };
+            self.report(
+                Diagnostic::error(
+                    "E0503",
+                    with.span,
+                    format!(
+                        "the `with` block is given one cotangent for {} and has {found}",
+                        match results {
+                            1 => "the result".to_string(),
+                            n => format!("each of the {n} results"),
+                        }
+                    ),
+                )
+                .hint("write `with |dy| { .. }`"),
+            );
+            return None;
         }
         let why = Why::new("the cotangent of the result has this type", clause.span);
         let mut bound = crate::infer::Bound::default();
@@ -333,7 +365,7 @@ impl<'a> Checker<'a> {
                     _ => None,
                 };
                 let Some(local) = local.filter(|l| self.is_target(*l)) else {
-                    self.not_a_target(name, "tangent");
+                    self.not_a_target(name, "tangent", local);
                     return Some(self.error_expr(e.span));
                 };
                 self.mention(local);
@@ -397,7 +429,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn not_a_target(&mut self, name: &'a ast::Ident, word: &str) {
+    fn not_a_target(&mut self, name: &'a ast::Ident, word: &str, local: Option<LocalId>) {
         let mut d = Diagnostic::error(
             "E0502",
             name.span,
@@ -408,6 +440,15 @@ impl<'a> Checker<'a> {
             if let Some(close) = crate::names::suggestion(&name.name, names.iter().copied()) {
                 d = d.hint(format!("did you mean `{close}`?"));
             }
+        }
+        if let Some(local) = local {
+            d = self.hidden_parameter(d, local, &name.name);
+        }
+        if matches!(self.lookup_local(&name.name), Some(Entry::LocalFn(_))) {
+            d = d.note(format!(
+                "what flows into the function `{}` belongs to the variables that it captures",
+                name.name
+            ));
         }
         self.report(d);
     }
@@ -462,7 +503,9 @@ impl<'a> Checker<'a> {
             let transpose = self.body.clause.as_ref().is_some_and(|c| c.kind == ClauseKind::Transpose);
             let what =
                 if transpose { "a linear parameter of this clause" } else { "a parameter or a captured variable" };
-            self.error("E0502", place.span, format!("`{name}` is not {what}"));
+            let d = Diagnostic::error("E0502", place.span, format!("`{name}` is not {what}"));
+            let d = self.hidden_parameter(d, local, &name);
+            self.report(d);
             self.expr(value, None);
             return Some(None);
         }
@@ -474,6 +517,24 @@ impl<'a> Checker<'a> {
         let tangent = self.types.tangent_of(t, place.span);
         let value = self.expr(value, Some((tangent, Why::new("the tangent of what is accumulated into", place.span))));
         Some(Some(StmtKind::Adjoint { local, path, value }))
+    }
+
+    /// Says that a variable hides a parameter or captured variable, if it does.
+    fn hidden_parameter(&self, d: Diagnostic, local: LocalId, name: &str) -> Diagnostic {
+        let Some(state) = &self.body.clause else { return d };
+        if state.params.contains(&local) {
+            return d;
+        }
+        let same = |l: &LocalId| *l != local && self.body.locals[*l].name == name;
+        let outer = |l: &LocalId| self.body.depths[l.0 as usize] < state.depth;
+        let what = if state.params.iter().any(same) {
+            "parameter"
+        } else if self.body.locals.indices().any(|l| same(&l) && outer(&l)) {
+            "captured variable"
+        } else {
+            return d;
+        };
+        d.label(self.body.locals[local].span, format!("this `{name}` hides the {what}"))
     }
 
     /// The place that an adjoint is of; whatever is wrong with it is reported.
@@ -500,7 +561,7 @@ impl<'a> Checker<'a> {
         if let Some(name) = inner.and_then(|(args, _)| root_name(&args[0]))
             && !matches!(self.lookup_local(&name.name), Some(Entry::Local(_)))
         {
-            self.not_a_target(name, "adjoint");
+            self.not_a_target(name, "adjoint", None);
             return None;
         }
         self.place(place)

@@ -161,6 +161,13 @@ impl<'a> Checker<'a> {
             self.report(d);
             return;
         }
+        if name.name == "adjoint" && self.body.clause.is_some() {
+            self.report(
+                Diagnostic::error("E0502", span, "an adjoint cannot be read, only added to")
+                    .hint("write `adjoint(p) += ..` in the `with` block"),
+            );
+            return;
+        }
         let mut d = Diagnostic::error("E0101", span, format!("there is nothing called `{}` here", name.name));
         let locals = self.body.names.iter().filter(|(_, e)| !e.is_empty()).map(|(n, _)| *n);
         let scopes = std::iter::once(module).chain(self.world.prelude.iter().copied());
