@@ -16,8 +16,8 @@ use crate::args::{Ad, Command, Engine, EngineOptions, Format, Output};
 use crate::console::Console;
 use crate::progress::Progress;
 use cotan::{AdMode, Answer, Failure, Options, Outside, Session};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Runs a command.
@@ -61,18 +61,23 @@ fn session(engine: &EngineOptions, console: &Console) -> Session {
 }
 
 /// A flag that Ctrl-C sets: the run ends with a message. A second Ctrl-C ends the process at once.
+/// One flag serves all sessions of the process.
 fn interrupt(console: &Console) -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&flag);
-    let handler = move || {
-        if seen.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let flag = FLAG.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&flag);
+        let handler = move || {
+            if seen.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        };
+        if ctrlc::set_handler(handler).is_err() {
+            console.message("note: Ctrl-C will end the process without a message");
         }
-    };
-    if ctrlc::set_handler(handler).is_err() {
-        console.message("note: Ctrl-C will end the process without a message");
-    }
-    flag
+        flag
+    });
+    Arc::clone(flag)
 }
 
 /// What a running program reports.
