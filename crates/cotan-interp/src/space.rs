@@ -211,6 +211,8 @@ pub fn densify(t: &Value, like: &Value) -> Result<Value, Fault> {
                 (true, true) if is_zero(&t.captures[1]) => densify(&t.captures[0], &v.captures[0])?,
                 (true, _) => v.with(all(&t.captures, &v.captures)?),
                 (false, true) => densify(&Value::Fn(t.clone()), &v.captures[0])?,
+                // The function has no part for the rule.
+                (false, false) if t.attached => densify(&t.captures[0], &Value::Fn(v.clone()))?,
                 (false, false) => return Err(Fault::Tangents(Part::Closure(t.code), Part::Closure(v.code))),
             }
         }
@@ -285,6 +287,7 @@ pub fn move_along(x: &Value, dx: &Value) -> Result<Value, Fault> {
                 let function = move_along(&x.captures[0], &Value::Fn(d.clone()))?;
                 x.with(vec![function, x.captures[1].clone()])
             }
+            (false, false) if d.attached => move_along(&Value::Fn(x.clone()), &d.captures[0])?,
             (false, false) => return Err(Fault::Tangents(Part::Closure(x.code), Part::Closure(d.code))),
         },
         (Value::Array(x), Value::Array(d)) => {

@@ -368,6 +368,10 @@ pub(super) fn along(v: &Val, d: Option<&Val>, tangent: bool, f: OnFloat<'_>) -> 
                 None => None,
                 // A tangent of the function is one of the function with a rule.
                 Some(function) if attached => Some(std::slice::from_ref(function)),
+                // And the function has no part for a rule.
+                Some(Val::Fn(d)) if matches!(d.code, Code::Attached(_)) => {
+                    return along(v, Some(&d.captures[0]), tangent, f);
+                }
                 Some(other) => return Err(differ(v, other)),
             };
             let mut captures = list(&c.captures, ds, f)?;
