@@ -158,7 +158,10 @@ fn lowest(a: Float) -> Float {{ argmin(|x: Float| (x - a) ** 4 + (x - a) ** 2, {
     let few = extra(&program(2), "point", "3.0");
     for k in [30, 300] {
         let many = extra(&program(k), "point", "3.0");
-        assert!(many <= few + few / 10, "the derivative costs {many} where 1/{k} of the way is made, {few} where 1/2 is");
+        assert!(
+            many <= few + few / 10,
+            "the derivative costs {many} where 1/{k} of the way is made, {few} where 1/2 is"
+        );
         let value = cost(&program(k), "point(3.0)");
         assert!(value > 100 * u64::from(k), "{value} operations are no iteration");
     }
