@@ -116,9 +116,22 @@ impl Fault {
             }
             Fault::Empty(what) => Diagnostic::error("E0708", span, format!("the {what} of an empty array")),
             Fault::Tangents(a, b) => {
-                let (a, b) = (a.text(program), b.text(program));
-                Diagnostic::error("E0709", span, format!("tangents of different shape are combined: of {a} and of {b}"))
-                    .note(GIVEN)
+                let message = format!(
+                    "tangents of different shape are combined: of {} and of {}",
+                    a.text(program),
+                    b.text(program)
+                );
+                let mut d = Diagnostic::error("E0709", span, message).note(GIVEN);
+                for (part, text) in [(a, "one of them is of this function"), (b, "the other one of this")] {
+                    if let Part::Closure(code) = part
+                        && let Some(f) = program.fns.get(code)
+                        && !f.span.is_none()
+                        && f.span.file == span.file
+                    {
+                        d = d.label(f.span, text);
+                    }
+                }
+                d
             }
             Fault::Other(code, message) => Diagnostic::error(code, span, message),
         })
