@@ -18,7 +18,6 @@ fn root() -> PathBuf {
 /// Checks one text against the library.
 fn check_text(name: &str, text: &str) -> (SourceMap, Program, Vec<Diagnostic>) {
     let mut sources = SourceMap::new();
-    let prelude_text = std::fs::read_to_string(root().join("std/prelude.cot")).expect("the prelude is there");
     let mut diagnostics = Vec::new();
     let mut parse = |sources: &mut SourceMap, name: &str, text: &str| -> ast::Module {
         let file = sources.add(name, text);
@@ -26,7 +25,23 @@ fn check_text(name: &str, text: &str) -> (SourceMap, Program, Vec<Diagnostic>) {
         diagnostics.extend(found);
         module
     };
-    let prelude = parse(&mut sources, "std/prelude.cot", &prelude_text);
+    // `std/prelude.cot`, then the files of `std/prelude`.
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("std/prelude"))
+        .expect("the prelude is there")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    files.insert(0, root().join("std/prelude.cot"));
+    let mut prelude = Vec::new();
+    for (i, file) in files.iter().enumerate() {
+        let text = std::fs::read_to_string(file).expect("a file that was listed");
+        let stem = file.file_stem().expect("a name").to_string_lossy().into_owned();
+        let (shown, name) = match i {
+            0 => ("std/prelude.cot".to_string(), "std".to_string()),
+            _ => (format!("std/prelude/{stem}.cot"), format!("std::prelude::{stem}")),
+        };
+        prelude.push((name, parse(&mut sources, &shown, &text)));
+    }
     let tree = parse(&mut sources, name, text);
     let mut extra = sources.clone();
     let mut resolve = |path: &[String]| {
@@ -35,11 +50,7 @@ fn check_text(name: &str, text: &str) -> (SourceMap, Program, Vec<Diagnostic>) {
         let file = extra.add(format!("std/{}.cot", path.join("/")), text.clone());
         Some((format!("std::{}", path.join("::")), cotan_syntax::parse(file, &text).0))
     };
-    let input = CheckInput {
-        prelude: vec![("std".to_string(), prelude)],
-        roots: vec![("main".to_string(), tree)],
-        resolve: &mut resolve,
-    };
+    let input = CheckInput { prelude, roots: vec![("main".to_string(), tree)], resolve: &mut resolve };
     let (program, found) = check(input);
     diagnostics.extend(found);
     (extra, program, diagnostics)
