@@ -36,7 +36,8 @@ impl Session {
             Code::Values(_) | Code::Expanded(_) => return Err(Failure::bug(pass, "the program was not started")),
         };
         self.usage = Some(Usage { cost, peak: peak() });
-        let mut values = result?.map_err(|d| Failure::User(vec![user_first(*d, &self.sources)]))?;
+        let named = |d: Diagnostic| user_first(compiled.clauses.named(d), &self.sources);
+        let mut values = result?.map_err(|d| Failure::User(vec![named(*d)]))?;
         match values.len() {
             1 => Ok(values.remove(0)),
             n => Err(Failure::bug(pass, format!("an entry point gave {n} results"))),

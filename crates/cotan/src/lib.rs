@@ -4,6 +4,7 @@
 
 mod call;
 mod check_grad;
+mod clauses;
 mod differences;
 mod entry;
 mod failure;

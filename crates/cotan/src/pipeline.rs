@@ -4,6 +4,7 @@
 //! variables, no function values without code (lower); smaller (opt); no derivative left to take (ad); faster (opt). In debug
 //! builds the representation is validated after every pass and the pass is blamed by name.
 
+use crate::clauses::Clauses;
 use crate::entry::{self, Entry};
 use crate::failure::{Failure, guard};
 use crate::inputs::Param;
@@ -22,6 +23,8 @@ pub struct Compiled {
     pub(crate) code: Code,
     /// The entry points, in the order asked for.
     pub(crate) roots: Vec<FnId>,
+    /// Where its derivative clauses are.
+    pub(crate) clauses: Clauses,
 }
 
 /// The two forms in which a program runs.
@@ -77,6 +80,7 @@ impl Session {
     /// Core to a program that can be called.
     pub(crate) fn compile(&mut self, core: Core, entries: &[(CoreFn, Entry)]) -> Result<Compiled, Failure> {
         self.engine()?;
+        let clauses = Clauses::of(&core);
         let (mut program, roots) = self.lowered(core, entries)?;
         self.simplified(&mut program)?;
         let code = match self.options.ad {
@@ -87,7 +91,7 @@ impl Session {
                 Code::Expanded(program)
             }
         };
-        Ok(Compiled { code, roots })
+        Ok(Compiled { code, roots, clauses })
     }
 
     /// Compiles every function of the root file as it would be called from outside: nothing that was checked may fail

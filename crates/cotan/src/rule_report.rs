@@ -167,7 +167,8 @@ impl Session {
         self.simplified(&mut lowered.program)?;
         let mut program = self.differentiated(&lowered.program)?;
         self.simplified(&mut program)?;
-        Ok((Compiled { code: Code::Expanded(program), roots: lowered.roots }, lowered.checks))
+        let clauses = Default::default();
+        Ok((Compiled { code: Code::Expanded(program), roots: lowered.roots, clauses }, lowered.checks))
     }
 
     /// Runs the library's check at some calls of a function.
