@@ -54,6 +54,12 @@ impl Parser<'_> {
             "try" | "catch" | "raise" | "throw" => "there are no exceptions: return a `Result`, or `panic(\"why\")`",
             "then" | "do" | "begin" | "end" => "bodies are written in braces `{ .. }`",
             "where" => "constraints stand with the type parameter: `fn f<A: Num>(x: A)`",
+            "vjp" | "jvp" | "transpose" => {
+                "a derivative clause stands behind the body of a function; a closure gets a rule by `with_vjp(f, rule)`"
+            }
+            "vpj" | "vjps" | "pullback" => "did you mean `vjp`, the clause for reverse mode?",
+            "jpv" | "jvps" => "did you mean `jvp`, the clause for forward mode?",
+            "transposed" => "did you mean `transpose`?",
             _ => return None,
         };
         Some(hint.to_string())
