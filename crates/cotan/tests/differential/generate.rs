@@ -67,6 +67,51 @@ fn area(s: Shape) -> Float {
 fn power(x: Float, n: Int) -> Float { if n == 0 { 1.0 } else { x * power(0.9 * x, n - 1) } }
 ";
 
+/// Functions with derivative rules that are right by construction.
+pub const RULES: &str = "
+fn by_vjp(f: fn(Float) -> Float) -> fn(Float) -> Float { with_vjp(f, |x: Float| pullback(f, x)) }
+fn by_jvp(f: fn(Float) -> Float) -> fn(Float) -> Float {
+    with_jvp(f, |x, df, dx| jvp(|g: fn(Float) -> Float, z: Float| g(z), (f, x), (df, dx)))
+}
+fn reversed(f: fn(Float) -> Float, x: Float) -> Float { f(x) } vjp {
+    let (y, back) = pullback(f, x);
+    return y with |dy| {
+        let (df, dx) = back(dy);
+        adjoint(f) += df;
+        adjoint(x) += dx;
+    };
+}
+fn forwarded(f: fn(Float) -> Float, x: Float) -> Float { f(x) } jvp {
+    let (y, dy) = jvp(|g: fn(Float) -> Float, z: Float| g(z), (f, x), (tangent(f), tangent(x)));
+    return y with dy;
+}
+fn bell(x: Float, w: Float) -> Float { exp(-w * x * x) } vjp {
+    let y = bell(x, w);
+    return y with |dy| {
+        adjoint(x) += -2.0 * w * x * y * dy;
+        adjoint(w) += -x * x * y * dy;
+    };
+} jvp {
+    return bell(x, w) with -bell(x, w) * (2.0 * w * x * tangent(x) + x * x * tangent(w));
+}
+fn spread(v: [n]Float) -> Float { sum([x * x for x in v]) } vjp {
+    return spread(v) with |dy| { for i in 0..n { adjoint(v[i]) += 2.0 * dy * v[i]; } };
+}
+";
+
+/// The same functions without rules.
+pub const NO_RULES: &str = "
+fn by_vjp(f: fn(Float) -> Float) -> fn(Float) -> Float { f }
+fn by_jvp(f: fn(Float) -> Float) -> fn(Float) -> Float { f }
+fn reversed(f: fn(Float) -> Float, x: Float) -> Float { f(x) }
+fn forwarded(f: fn(Float) -> Float, x: Float) -> Float { f(x) }
+fn bell(x: Float, w: Float) -> Float { exp(-w * x * x) }
+fn spread(v: [n]Float) -> Float { sum([x * x for x in v]) }
+";
+
+/// A rule that is attached to a closure `k` which is known there.
+pub const KNOWN: &str = "with_vjp(k, |x: Float| pullback(k, x))";
+
 pub struct Generator {
     rng: Rng,
     scope: Vec<(String, Ty)>,
@@ -91,7 +136,7 @@ impl Generator {
             body.push_str(&self.statement(1));
         }
         let result = (0..3).map(|_| self.float(3)).collect::<Vec<_>>().join(" + ");
-        format!("{PRELUDE}\nfn f(x: [4]Float) -> Float {{\n{body}    {result}\n}}\n")
+        format!("{PRELUDE}{RULES}\nfn f(x: [4]Float) -> Float {{\n{body}    {result}\n}}\n")
     }
 
     fn fresh(&mut self) -> String {
@@ -197,7 +242,13 @@ impl Generator {
                         self.float(1)
                     )
                 } else {
-                    format!("|{z}: Float| tanh({body})")
+                    let plain = format!("|{z}: Float| tanh({body})");
+                    match self.rng.below(5) {
+                        0 => format!("by_vjp({plain})"),
+                        1 => format!("by_jvp(by_vjp({plain}))"),
+                        2 => format!("{{ let k = {plain}; {KNOWN} }}"),
+                        _ => plain,
+                    }
                 }
             }
         }
@@ -231,8 +282,16 @@ impl Generator {
             11 => format!("{}[{}]", self.vector(d), self.rng.below(3)),
             12 => format!("(tanh({}) ** {})", self.float(d), self.rng.below(4)),
             13 => match self.pick(Ty::Function) {
-                Some(g) => format!("{g}({})", self.float(d)),
-                None => format!("power(tanh({}), 3)", self.float(d)),
+                Some(g) => match self.rng.below(4) {
+                    0 => format!("reversed({g}, {})", self.float(d)),
+                    1 => format!("forwarded({g}, {})", self.float(d)),
+                    _ => format!("{g}({})", self.float(d)),
+                },
+                None => match self.rng.below(3) {
+                    0 => format!("bell(tanh({}), tanh({}))", self.float(d), self.float(d)),
+                    1 => format!("0.2 * spread({})", self.vector(d)),
+                    _ => format!("power(tanh({}), 3)", self.float(d)),
+                },
             },
             14 => match self.pick(Ty::Pair) {
                 Some(p) => format!("({p}.0 * {p}.1[1])"),

@@ -7,7 +7,7 @@
 mod generate;
 
 use cotan::{AdMode, Failure, Options, Session, Silent, render, run};
-use generate::{Generator, Rng};
+use generate::{Generator, KNOWN, NO_RULES, RULES, Rng};
 use std::fmt::Write;
 
 /// Rows of four numbers: see `LABELS`.
@@ -98,6 +98,11 @@ fn fault(seed: u64) -> Option<String> {
         Ok(rows) => rows,
         Err(why) => return report(format!("by values: {why}")),
     };
+    let plain = text.replace(RULES, NO_RULES).replace(KNOWN, "k");
+    let plain = match rows(&plain, AdMode::Transform) {
+        Ok(rows) => rows,
+        Err(why) => return report(format!("without rules: {why}")),
+    };
     let mut wrong = String::new();
     let mut compare = |what: &str, a: &[f64], b: &[f64], tolerance: f64| {
         if !close(a, b, tolerance) {
@@ -106,6 +111,10 @@ fn fault(seed: u64) -> Option<String> {
     };
     for (i, label) in LABELS.iter().enumerate() {
         compare(&format!("{label}: by transformation and by values"), &transform[i], &values[i], 1e-9);
+    }
+    // Rules that are right change nothing.
+    for (i, label) in LABELS.iter().enumerate().take(7) {
+        compare(&format!("{label}: with rules and without"), &transform[i], &plain[i], 1e-8);
     }
     compare("reverse and forward", &transform[0], &transform[1], 1e-9);
     for i in 3..6 {
